@@ -148,6 +148,12 @@ void add_generate_command(CLI::App& openapi, std::function<int()>& chosen) {
   generate->add_flag("--no-server", flags->no_server, "no interfaces and routes");
   generate->add_flag("--types-only", flags->types_only,
                      "neither interfaces and routes nor clients");
+  generate
+      ->add_option("--sources", flags->options.sources,
+                   "how many files the sources of all tags are gathered in, which can be compiled "
+                   "at once: api.cpp, api_2.cpp, …")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
   generate->add_flag("--allow-partial", flags->options.allow_partial,
                      "leave to the handler what is not decoded, with a warning for each");
   generate->add_flag("--quiet", flags->quiet, "no warnings");

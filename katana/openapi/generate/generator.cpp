@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <set>
@@ -36,6 +37,7 @@ std::string types_file(const Types& types, const GeneratorOptions& options, Byte
       "#pragma once\n\n#include <array>\n#include <cstddef>\n#include <cstdint>\n"
       "#include <limits>\n#include <map>\n#include <optional>\n#include <string>\n"
       "#include <variant>\n#include <vector>\n\n"
+      "#include \"katana/base/any_of.hpp\"\n#include \"katana/base/box.hpp\"\n"
       "#include \"katana/base/described.hpp\"\n"
       "#include \"katana/base/described_variant.hpp\"\n#include \"katana/base/patch.hpp\"\n"
       "{}\nnamespace {} {{\n\n{}\n}}  // namespace {}\n",
@@ -69,19 +71,54 @@ void add_types(Types& types, const GeneratorOptions& options, Generated& generat
   add("types.hpp", other, all);
 }
 
-// A file that includes the others of its kind. api.cpp does not need the types of no operation.
-std::string gathered(const std::vector<GeneratedFile>& files, const GeneratorOptions& options,
-                     Bytes extension) {
-  std::string text = fmt::format(
+std::string gathering_head(const GeneratorOptions& options) {
+  return fmt::format(
       "// Made from {} by katana openapi generate: not to be changed.\n// clang-format off\n",
       options.source);
-  std::string includes = extension == ".hpp" ? "#pragma once\n\n#include \"types.hpp\"\n" : "\n";
+}
+std::string include_of(Bytes name) { return fmt::format("#include \"{}\"\n", name); }
+
+// api.hpp: all headers.
+GeneratedFile gathered_headers(const std::vector<GeneratedFile>& files,
+                               const GeneratorOptions& options) {
+  std::string text = gathering_head(options) + "#pragma once\n\n" + include_of("types.hpp");
   for (const GeneratedFile& each : files) {
-    if (!each.name.ends_with(extension)) continue;
-    includes += "#include \"" + each.name + "\"\n";
+    if (each.name.ends_with(".hpp")) text += include_of(each.name);
   }
-  if (includes == "\n") includes += "#include \"types.hpp\"\n";
-  return text + includes;
+  return {"api.hpp", std::move(text)};
+}
+
+// api.cpp, api_2.cpp, …: a share of the sources each, the largest first. They do not need the types
+// of no operation.
+std::vector<GeneratedFile> gathered_sources(const std::vector<GeneratedFile>& files,
+                                            const GeneratorOptions& options) {
+  struct Share {
+    std::vector<std::string> names = {};
+    std::size_t bytes = 0;
+  };
+  std::vector<const GeneratedFile*> sources;
+  for (const GeneratedFile& each : files) {
+    if (each.name.ends_with(".cpp")) sources.push_back(&each);
+  }
+  std::ranges::sort(sources, std::ranges::greater(), [](const GeneratedFile* each) {
+    return std::pair(each->text.size(), Bytes(each->name));
+  });
+  std::vector<Share> shares(options.sources);
+  for (const GeneratedFile* each : sources) {
+    Share& least = *std::ranges::min_element(shares, {}, &Share::bytes);
+    least.names.push_back(each->name);
+    least.bytes += each->text.size();
+  }
+  std::vector<GeneratedFile> made;
+  for (Share& share : shares) {
+    std::ranges::sort(share.names);
+    std::string text = gathering_head(options) + "\n";
+    for (const std::string& name : share.names) text += include_of(name);
+    if (sources.empty()) text += include_of("types.hpp");
+    const std::size_t number = made.size() + 1;
+    made.push_back({number == 1 ? "api.cpp" : fmt::format("api_{}.cpp", number), std::move(text)});
+  }
+  return made;
 }
 
 std::string operation_name(const model::Operation& operation) {
@@ -174,10 +211,11 @@ Generated generate(const Description& api, const GeneratorOptions& options,
   }
   types.add_components();
   if (options.server || options.client) add_operations(api, options, problems, types, generated);
-  std::string all_headers = gathered(generated.files, options, ".hpp");
-  std::string all_sources = gathered(generated.files, options, ".cpp");
-  generated.files.push_back({"api.hpp", std::move(all_headers)});
-  generated.files.push_back({"api.cpp", std::move(all_sources)});
+  GeneratedFile headers = gathered_headers(generated.files, options);
+  for (GeneratedFile& each : gathered_sources(generated.files, options)) {
+    generated.files.push_back(std::move(each));
+  }
+  generated.files.push_back(std::move(headers));
   add_types(types, options, generated);
   generated.types = types.count();
   std::ranges::sort(generated.files, {}, &GeneratedFile::name);

@@ -1,5 +1,6 @@
 #include "katana/openapi/generate/generator.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -65,7 +66,7 @@ TEST(GeneratorTest, constraints_become_rules) {
   EXPECT_THAT(text, HasSubstr("katana::Patch<std::string> mail = {};"));
   EXPECT_THAT(text, HasSubstr("(mail, format::email, not_null)"));
   EXPECT_THAT(text, HasSubstr("double size = 1.5;"));
-  EXPECT_THAT(text, HasSubstr("katana::Patch<katana::container::Value> parent = {};"));
+  EXPECT_THAT(text, HasSubstr("katana::Patch<katana::Box<User>> parent = {};"));
   EXPECT_THAT(text, HasSubstr("katana::Patch<std::vector<User>> children = {};"));
 }
 
@@ -81,6 +82,92 @@ TEST(GeneratorTest, a_discriminator_makes_a_variant_without_its_member) {
   EXPECT_THAT(text, HasSubstr("using Shape = std::variant<ShapeCircle, ShapeSquare>;"));
   EXPECT_THAT(text, HasSubstr("KATANA_DESCRIBE_VARIANT(Shape, \"kind\""));
   EXPECT_THAT(text, HasSubstr("struct ShapeCircle {\n  double r = 0;\n};"));
+}
+
+TEST(GeneratorTest, several_types_without_a_discriminator_are_an_any_of) {
+  const std::string text = types_of(R"(
+    Id: {type: [integer, string, 'null']}
+    Level: {type: string, enum: [low, high]}
+    Card: {type: object, properties: {number: {type: string}}}
+    Payment:
+      type: object
+      required: [source, id, level, lists, one]
+      properties:
+        source: {anyOf: [{$ref: '#/components/schemas/Card'}, {type: string}, {type: 'null'}]}
+        id: {$ref: '#/components/schemas/Id'}
+        level: {oneOf: [{type: string}, {$ref: '#/components/schemas/Level'}]}
+        lists:
+          oneOf:
+            - {type: array, items: {type: string}}
+            - {type: array, items: {$ref: '#/components/schemas/Card'}}
+            - {$ref: '#/components/schemas/Id'}
+        one: {oneOf: [{type: integer, format: int32}, {type: integer}]}
+        any: {oneOf: [{type: string}, {}]}
+)");
+  EXPECT_THAT(text, HasSubstr("using Id = katana::AnyOf<std::int64_t, std::string>;"));
+  EXPECT_THAT(text, HasSubstr("std::optional<katana::AnyOf<Card, std::string>> source = {};"));
+  EXPECT_THAT(text, HasSubstr("std::optional<Id> id = {};"));
+  EXPECT_THAT(text, HasSubstr("katana::AnyOf<Level, std::string> level = {};"));
+  EXPECT_THAT(text, HasSubstr("std::optional<katana::AnyOf<std::int64_t, std::vector<katana::AnyOf"
+                              "<Card, std::string>>, std::string>> lists = {};"));
+  EXPECT_THAT(text, HasSubstr("std::int64_t one = 0;"));
+  EXPECT_THAT(text, HasSubstr("katana::Patch<katana::container::Value> any = {};"));
+}
+
+TEST(GeneratorTest, sources_are_gathered_in_as_many_files_as_are_wanted) {
+  std::string text = std::string(head) + "paths:\n";
+  for (const char* const tag : {"a", "b", "c"}) {
+    text += fmt::format(
+        "  /{}: {{get: {{operationId: get{}, tags: [{}], responses: {{'204': "
+        "{{description: x}}}}}}}}\n",
+        tag, tag, tag);
+  }
+  model::Problems problems;
+  GeneratorOptions options;
+  options.sources = 2;
+  const Generated made =
+      generate(read_description_text("api.yaml", text, problems), options, problems);
+  std::string included;
+  int sources = 0;
+  for (const GeneratedFile& each : made.files) {
+    if (each.name != "api.cpp" && each.name != "api_2.cpp") continue;
+    ++sources;
+    included += each.text;
+    EXPECT_THAT(each.text, HasSubstr("_api.cpp\"\n")) << each.name;
+  }
+  EXPECT_EQ(sources, 2);
+  for (const char* const name : {"a_api.cpp", "b_api.cpp", "c_api.cpp"}) {
+    EXPECT_EQ(included.find(name), included.rfind(name)) << name;
+    EXPECT_THAT(included, HasSubstr(name));
+  }
+}
+
+TEST(GeneratorTest, what_contains_itself_does_so_in_a_box) {
+  const std::string text = types_of(R"(
+    Expression:
+      oneOf: [{$ref: '#/components/schemas/Sum'}, {$ref: '#/components/schemas/Not'}]
+      discriminator: {propertyName: does}
+    Sum:
+      type: object
+      required: [left, right]
+      properties:
+        left: {$ref: '#/components/schemas/Operand'}
+        right: {$ref: '#/components/schemas/Operand'}
+    Not: {type: object, required: [of], properties: {of: {$ref: '#/components/schemas/Expression'}}}
+    Operand: {oneOf: [{type: number}, {$ref: '#/components/schemas/Expression'}]}
+    Loop: {oneOf: [{type: string}, {$ref: '#/components/schemas/Loop'}]}
+    Json:
+      oneOf:
+        - {type: string}
+        - {type: array, items: {$ref: '#/components/schemas/Json'}}
+)");
+  EXPECT_THAT(text, HasSubstr("using Expression = std::variant<ExpressionSum, ExpressionNot>;"));
+  EXPECT_THAT(text, HasSubstr("using Operand = katana::AnyOf<double, Expression>;"));
+  EXPECT_THAT(text, HasSubstr("katana::Box<Operand> left;"));
+  EXPECT_THAT(text, HasSubstr("katana::Box<Expression> of;"));
+  EXPECT_THAT(text, HasSubstr("using Loop = katana::container::Value;"));
+  EXPECT_THAT(text, HasSubstr("using Json = katana::AnyOf<std::vector<katana::container::Value>, "
+                              "std::string>;"));
 }
 
 TEST(GeneratorTest, what_is_not_decoded_is_an_error_with_its_place_unless_it_is_allowed) {

@@ -104,10 +104,10 @@ void Planner::add_paths(OperationPlan& plan, const std::string& tag) {
       return each.in == In::path && each.name == name;
     });
     if (found != operation.parameters.end() && found->schema) {
-      const TypeText type = types_.type_of(found->schema->pointer, tag + "_" + name);
-      const bool list = types_.is_list_of_text_values(type);
-      const bool fits = types_.is_text_value(type) || list;
-      if (fits && (plain || found->style != Style::matrix)) {
+      const TypeText type =
+          types_.parameter_type(types_.type_of(found->schema->pointer, tag + "_" + name));
+      const bool list = types_.is_list(type);
+      if (!type.text.empty() && (plain || found->style != Style::matrix)) {
         path.type = type.text;
         path.style = found->style;
         path.explode = found->explode;
@@ -126,11 +126,12 @@ void Planner::add_paths(OperationPlan& plan, const std::string& tag) {
 bool Planner::add_member(const OperationPlan& plan, const Parameter& parameter,
                          std::vector<Types::Field>& fields) {
   if (!parameter.schema) return false;
-  const TypeText type = types_.type_of(parameter.schema->pointer, plan.name + "_" + parameter.name);
-  const bool list = types_.is_list_of_text_values(type);
+  const TypeText type = types_.parameter_type(
+      types_.type_of(parameter.schema->pointer, plan.name + "_" + parameter.name));
+  const bool list = types_.is_list(type);
   const bool exploded_object =
       parameter.in == In::query && parameter.style == Style::form && parameter.explode;
-  if (types_.is_text_value(type) || list) {
+  if (!type.text.empty()) {
     const auto separator = separator_of(parameter);
     if (!separator || (list && parameter.in == In::cookie && parameter.explode)) return false;
     fields.push_back({parameter.name, parameter.schema->pointer, parameter.required,

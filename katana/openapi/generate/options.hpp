@@ -4,6 +4,7 @@
 // Thread     a value.
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <string>
 #include <utility>
@@ -28,6 +29,8 @@ struct GeneratorOptions {
   // Of the tests, by "GET /items/{id}".
   std::map<std::string, RequestSample> samples = {};
   bool allow_partial = false;  // leaves to handlers what is not decoded, with warnings
+  // How many files have the sources of all tags: api.cpp, api_2.cpp, …. At least 1.
+  std::size_t sources = 1;
 };
 
 }  // namespace katana::openapi::generate

@@ -195,14 +195,12 @@ TypeText Types::make(const std::string& pointer, const std::string& hint, std::s
       made.nullable = made.nullable || optional || nullable;
       return made;
     }
-    if (schema.find("discriminator") != nullptr) {
-      TypeText made = variant(pointer, hint, key, slot);
+    const bool told_apart = schema.find("discriminator") != nullptr;
+    if (told_apart || schema.find("properties") == nullptr) {
+      TypeText made = told_apart ? variant(pointer, hint, key, slot) : TypeText();
+      if (made.text.empty()) made = any_of(pointer, hint, key, others);
       made.nullable = made.nullable || optional || nullable;
       return made;
-    }
-    if (schema.find("properties") == nullptr) {
-      warn(pointer, fmt::format("'{}' without a discriminator becomes any JSON value", key));
-      return any();
     }
   }
   const List* const all = list_of(schema, "allOf");
@@ -213,10 +211,7 @@ TypeText Types::make(const std::string& pointer, const std::string& hint, std::s
     return as_nullable(structure(pointer, hint, slot));
   }
   if (schema.find("enum") != nullptr) return as_nullable(enumeration(pointer, hint, slot));
-  if (types.size() > 1) {
-    warn(pointer, "several types become any JSON value");
-    return any();
-  }
+  if (types.size() > 1) return as_nullable(any_of_types(pointer, hint, types));
   if (types.empty()) return any();
   if (types[0] == "array" || types[0] == "object") {
     return as_nullable(container_of(pointer, types[0], hint));
@@ -224,17 +219,119 @@ TypeText Types::make(const std::string& pointer, const std::string& hint, std::s
   return as_nullable(scalar(schema, types[0], pointer));
 }
 
+TypeText Types::list_of_these(TypeText items) {
+  TypeText list{.uses = items.uses, .items = {items}};
+  const std::string item = items.nullable ? "std::optional<" + items.text + ">" : items.text;
+  list.text = "std::vector<" + item + ">";
+  for (Use& each : list.uses) each.complete = items.nullable;
+  return list;
+}
+
+// "oneOf" and "anyOf" without a discriminator.
+TypeText Types::any_of(const std::string& pointer, const std::string& hint, Bytes key,
+                       const std::vector<std::size_t>& parts) {
+  const List& list = *list_of(at(pointer).as_object(), key);
+  std::vector<TypeText> found;
+  for (const std::size_t index : parts) {
+    const std::string part = below(pointer, key, index);
+    const Object* const each = list[index].get_object();
+    const Bytes title = each == nullptr ? Bytes() : text_of(*each, "title");
+    const std::string own = title.empty() ? fmt::format("{}", index + 1) : std::string(title);
+    found.push_back(type_of(part, hint + "_" + own));
+    if (found.back().uses.empty() && !rules_of(part, found.back().text).empty()) {
+      warn(part, fmt::format("the constraints of '{}' are not checked by its type", key));
+    }
+  }
+  return any_of_these(pointer, std::move(found));
+}
+
+TypeText Types::any_of_types(const std::string& pointer, const std::string& hint,
+                             const std::vector<std::string>& types) {
+  const Object& schema = at(pointer).as_object();
+  std::vector<TypeText> found;
+  for (const std::string& each : types) {
+    const bool holds_others = each == "array" || each == "object";
+    found.push_back(holds_others ? container_of(pointer, each, hint)
+                                 : scalar(schema, each, pointer));
+  }
+  return any_of_these(pointer, std::move(found));
+}
+
+TypeText Types::any_of_these(Bytes pointer, std::vector<TypeText> found) {
+  std::vector<TypeText> open(found.rbegin(), found.rend());
+  std::vector<TypeText> all;
+  std::vector<TypeText> items;
+  TypeText made;
+  while (!open.empty()) {
+    TypeText each = std::move(open.back());
+    open.pop_back();
+    const TypeText plain = underlying(each);
+    made.nullable = made.nullable || each.nullable || plain.nullable;
+    const bool is_pending = plain.uses.size() == 1 && is_declared(plain) &&
+                            declared_[plain.uses[0].type].form == Form::pending;
+    if (is_pending || plain.text == any().text) {
+      warn(pointer, is_pending ? "a type that is made of itself alone is any JSON value"
+                               : "a type of several, one of which is any JSON value, is that");
+      return any();
+    }
+    if (!plain.alternatives.empty()) {
+      open.insert(open.end(), plain.alternatives.rbegin(), plain.alternatives.rend());
+    } else if (!plain.items.empty()) {
+      items.push_back(plain.items[0]);
+    } else {
+      all.push_back(std::move(each));
+    }
+  }
+  if (!items.empty()) all.push_back(list_of_these(any_of_these(pointer, std::move(items))));
+  return joined(pointer, std::move(all), made.nullable);
+}
+
+// One of each kind, in an order in which all of them can be read.
+TypeText Types::joined(Bytes pointer, std::vector<TypeText> all, bool nullable) {
+  const auto plain_text = [this](const TypeText& type) { return underlying(type).text; };
+  const auto has = [&](Bytes text) {
+    return std::ranges::any_of(all, [&](const auto& each) { return plain_text(each) == text; });
+  };
+  const bool wide = has("std::int64_t");
+  const bool text = has("std::string");
+  std::vector<TypeText> kept;
+  std::set<std::string> known;
+  std::size_t dictionaries = 0;
+  for (TypeText& each : all) {
+    const std::string plain = plain_text(each);
+    // A string has what they have.
+    if ((plain == "std::vector<std::byte>" && text) || (plain == "std::int32_t" && wide)) continue;
+    if (!known.insert(plain).second) continue;
+    dictionaries += plain.starts_with("std::map<") ? 1 : 0;
+    kept.push_back(std::move(each));
+  }
+  if (dictionaries > 1) {
+    warn(pointer, "a type of several dictionaries is any JSON value");
+    return any();
+  }
+  // Any text is one: behind the others.
+  const auto string = std::ranges::find(kept, "std::string", plain_text);
+  if (string != kept.end()) std::rotate(string, string + 1, kept.end());
+  if (kept.size() == 1) {
+    kept[0].nullable = kept[0].nullable || nullable;
+    return kept[0];
+  }
+  TypeText made{.nullable = nullable};
+  std::vector<std::string> names;
+  for (const TypeText& each : kept) {
+    names.push_back(each.text);
+    made.uses.insert(made.uses.end(), each.uses.begin(), each.uses.end());
+  }
+  made.text = fmt::format("katana::AnyOf<{}>", fmt::join(names, ", "));
+  made.alternatives = std::move(kept);
+  return made;
+}
+
 TypeText Types::container_of(const std::string& pointer, Bytes type, const std::string& hint) {
   const Object& schema = at(pointer).as_object();
   if (type == "array") {
-    TypeText items =
-        schema.find("items") == nullptr ? any() : type_of(below(pointer, "items"), hint + "_item");
-    for (Use& each : items.uses) each.complete = false;
-    if (items.nullable) items.text = "std::optional<" + items.text + ">";
-    if (items.nullable) {
-      for (Use& each : items.uses) each.complete = true;
-    }
-    return {"std::vector<" + items.text + ">", false, std::move(items.uses)};
+    return list_of_these(
+        schema.find("items") == nullptr ? any() : type_of(below(pointer, "items"), hint + "_item"));
   }
   const Value* const more = schema.find("additionalProperties");
   if (more == nullptr || more->get_object() == nullptr || more->get_object()->empty()) {
@@ -349,8 +446,8 @@ TypeText Types::structure(const std::string& pointer, const std::string& hint, s
   }
   const std::size_t index = slot == std::string::npos ? declare(pointer, hint) : slot;
   if (slot == std::string::npos) made_[pointer] = use(index);
+  declared_[index].form = Form::structure;  // for members that refer to it
   Declared made = declared_[index];
-  made.form = Form::structure;
   made.strict = strict;
   Scope scope;
   scope.take(made.name);
@@ -370,7 +467,8 @@ void Types::add_member(Declared& to, Scope& scope, const std::string& json,
   member.type = type_of(pointer, hint);
   const bool anything = member.type.text == "katana::container::Value";
   member.optional = !required || (member.type.nullable && !anything);
-  member.rules = rules_of(pointer, member.type.text);
+  const bool several = !underlying(member.type).alternatives.empty();
+  if (!several) member.rules = rules_of(pointer, member.type.text);
   if (required && member.optional) member.rules.emplace_back("required");
   if (!required && !member.type.nullable) set_default(member, pointer);
   member.patch = member.optional && !required;
@@ -412,6 +510,7 @@ std::vector<std::string> Types::rules_of(Bytes use, Bytes type) {
   bool nullable = false;
   const std::vector<std::string> types = types_of(schema, nullable);
   if (types.size() != 1 || type == "katana::container::Value") return rules;
+  if (type.starts_with("katana::AnyOf<")) return rules;
   const auto length = [&](const char* least, const char* most) {
     const auto lower = number_text(schema.find(least), true);
     const auto upper = number_text(schema.find(most), true);
@@ -487,7 +586,7 @@ TypeText Types::variant(const std::string& pointer, const std::string& hint, Byt
     for (std::size_t index = 0; index < list.size(); ++index) {
       const Object* const each = list[index].get_object();
       const Bytes reference = each == nullptr ? Bytes() : text_of(*each, "$ref");
-      if (reference.empty()) continue;
+      if (reference.empty()) return {};
       const std::string target = schema::fragment_of(reference);
       choices.emplace_back(target.substr(target.rfind('/') + 1), target);
     }
@@ -505,13 +604,10 @@ TypeText Types::variant(const std::string& pointer, const std::string& hint, Byt
     std::erase_if(properties[index], [&](const auto& each) { return each.first == property; });
     fits = fits && !properties[index].empty() && properties[index].size() <= members_max;
   }
-  if (!fits) {
-    warn(pointer,
-         fmt::format("'{}' of other things than different objects becomes any JSON value", key));
-    return any();
-  }
+  if (!fits) return {};
   const std::size_t index = slot == std::string::npos ? declare(pointer, hint) : slot;
   if (slot == std::string::npos) made_[pointer] = use(index);
+  declared_[index].form = Form::variant;  // for members that refer to it
   std::vector<std::pair<std::size_t, std::string>> alternatives;
   for (std::size_t each = 0; each < choices.size(); ++each) {
     const std::string name = declared_[index].name + "_" + choices[each].first;
@@ -529,7 +625,6 @@ TypeText Types::variant(const std::string& pointer, const std::string& hint, Byt
     }
     declared_[part] = std::move(made);
   }
-  declared_[index].form = Form::variant;
   declared_[index].alternatives = std::move(alternatives);
   declared_[index].discriminator = property;
   return use(index);
@@ -543,6 +638,10 @@ std::string Types::add_parameters(const std::string& name, const std::vector<Fie
   for (const Field& each : fields) {
     add_member(made, scope, each.name, each.pointer, each.required, name + "_" + each.name);
     Member& member = made.members.back();
+    if (TypeText type = parameter_type(member.type); !type.text.empty()) {
+      type.nullable = member.type.nullable;
+      member.type = std::move(type);
+    }
     if (each.file) become_file(member);
     if (each.separator != '\0') made.separators.emplace_back(each.name, each.separator);
     member.patch = false;
@@ -574,7 +673,7 @@ void Types::become_file(Member& member) {
 std::vector<Types::Field> Types::text_members_of(Bytes pointer, const std::string& hint) {
   std::vector<Field> fields = form_members_of(pointer, hint, false);
   const bool lists = std::ranges::any_of(fields, [&](const Field& each) {
-    return is_list_of_text_values(type_of(each.pointer, hint + "_" + each.name));
+    return is_list(parameter_type(type_of(each.pointer, hint + "_" + each.name)));
   });
   if (lists) fields.clear();
   return fields;
@@ -588,8 +687,7 @@ std::vector<Types::Field> Types::form_members_of(Bytes pointer, const std::strin
   if (!collect(pointer, properties, required, strict, 0)) return {};
   std::vector<Field> fields;
   for (const auto& [name, place] : properties) {
-    const TypeText type = type_of(place, hint + "_" + name);
-    if (!is_text_value(type) && !is_list_of_text_values(type)) return {};
+    if (parameter_type(type_of(place, hint + "_" + name)).text.empty()) return {};
     const bool needed = std::ranges::find(required, name) != required.end();
     fields.push_back({name, place, needed});
     fields.back().file = parts && is_file(place);

@@ -4,11 +4,13 @@
 //   object with other names     std::map<std::string, T>
 //   allOf                       one struct of all properties
 //   oneOf, anyOf, discriminator std::variant of described structs
+//   oneOf, anyOf, several types katana::AnyOf
 //   enum of text                described enum
 //   array, number, text         std::vector, std::int32_t … double, std::string, with their rules
 //   not required                katana::Patch, which is not written when it is not there; with a
 //                               default the type itself; of parameters std::optional
 //   null among the types        std::optional
+//   what contains itself        katana::Box, where it does
 //   anything else               katana::container::Value, and a warning that says so
 //
 // Owns       the types.
@@ -48,9 +50,11 @@ struct Use {
 };
 // A type as it is written, and what it needs.
 struct TypeText {
-  std::string text = {};       // "std::vector<Pet>"
-  bool nullable = false;       // null is a value: whoever writes it adds std::optional
-  std::vector<Use> uses = {};  // the declared types in `text`
+  std::string text = {};                    // "std::vector<Pet>"
+  bool nullable = false;                    // null is a value: whoever writes it adds std::optional
+  std::vector<Use> uses = {};               // the declared types in `text`
+  std::vector<TypeText> alternatives = {};  // of an AnyOf
+  std::vector<TypeText> items = {};         // of a list: one
 };
 
 class Types {
@@ -78,11 +82,14 @@ class Types {
   // A struct with a file has been made.
   bool has_files() const noexcept { return has_files_; }
   bool has_separators() const noexcept { return has_separators_; }
-  // Whether it is one value that may be written as text: a number, a boolean, text, an enum.
-  bool is_text_value(const TypeText& type) const;
+  // What a parameter of that schema is: the type itself if it is written as text (a number, a
+  // boolean, text, an enum) or is a list of such; std::string, or a list of them, if it is one of
+  // several such types; without a text if it is none of these.
+  TypeText parameter_type(const TypeText& type) const;
+  // Of a parameter_type().
+  bool is_list(const TypeText& type) const { return !underlying(type).items.empty(); }
   // A struct, an enum or a variant.
   bool is_declared(const TypeText& type) const;
-  bool is_list_of_text_values(const TypeText& type) const;
   // The name of a type in the same scope.
   std::string take_name(const std::string& wanted) { return scope_.take(wanted); }
   // What is made from here on is of the operations of that tag.
@@ -126,7 +133,8 @@ class Types {
     std::vector<std::pair<std::string, char>> separators = {};  // by the names that are sent
     int state = 0;
     bool described = false;
-    std::string home = {};  // the key of its text
+    std::string home = {};   // the key of its text
+    std::size_t circle = 0;  // of types that contain one another, by whatever way
   };
   using Value = container::Value;
   using Object = container::Object;
@@ -143,8 +151,16 @@ class Types {
   TypeText scalar(const Object& schema, Bytes type, const std::string& pointer);
   TypeText structure(const std::string& pointer, const std::string& hint, std::size_t slot);
   TypeText enumeration(const std::string& pointer, const std::string& hint, std::size_t slot);
+  // Without a text: it is none.
   TypeText variant(const std::string& pointer, const std::string& hint, Bytes key,
                    std::size_t slot);
+  TypeText any_of(const std::string& pointer, const std::string& hint, Bytes key,
+                  const std::vector<std::size_t>& parts);
+  TypeText any_of_types(const std::string& pointer, const std::string& hint,
+                        const std::vector<std::string>& types);
+  TypeText any_of_these(Bytes pointer, std::vector<TypeText> found);
+  TypeText joined(Bytes pointer, std::vector<TypeText> all, bool nullable);
+  static TypeText list_of_these(TypeText items);
   bool collect(Bytes pointer, std::vector<std::pair<std::string, std::string>>& properties,
                std::vector<std::string>& required, bool& strict, int depth);
   void add_member(Declared& to, Scope& scope, const std::string& json, const std::string& pointer,
@@ -153,12 +169,18 @@ class Types {
   void become_file(Member& member);
   bool is_file(Bytes pointer) const;
   void set_default(Member& member, const std::string& pointer);
+  bool is_text_value(const TypeText& type) const;
   // Past aliases.
   const TypeText& underlying(const TypeText& type) const;
   std::vector<std::size_t> used_by(const Declared& type) const;
   void find_homes();
+  void find_circles();
+  bool is_choice(const Declared& type) const;
+  bool needs_initialiser(const Declared& type, const Member& member) const;
   void emit_enumerations();
   void emit(std::size_t index);
+  void emit_name(std::size_t index);
+  bool complete(const TypeText& type);
   void emit_struct(Declared& type, std::string& text);
   void describe(std::size_t index);
   std::string member_type(const Member& member) const;
@@ -172,6 +194,7 @@ class Types {
   std::string tag_ = {};
   std::map<std::string, std::set<std::size_t>> roots_;  // of tags
   std::map<std::string, std::string> texts_;
+  std::set<std::size_t> circles_with_choices_;
   int depth_ = 0;
   bool has_files_ = false;
   bool has_separators_ = false;

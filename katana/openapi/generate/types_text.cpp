@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <iterator>
 #include <map>
 #include <set>
@@ -35,12 +37,23 @@ bool Types::is_declared(const TypeText& type) const {
   return plain.uses.size() == 1 && declared_[plain.uses[0].type].name == plain.text;
 }
 
-bool Types::is_list_of_text_values(const TypeText& type) const {
-  const TypeText& list = underlying(type);
-  if (!list.text.starts_with("std::vector<") || list.text == "std::vector<std::byte>") return false;
-  TypeText item = list;
-  item.text = list.text.substr(12, list.text.size() - 13);
-  return is_text_value(item);
+TypeText Types::parameter_type(const TypeText& type) const {
+  const TypeText text{.text = "std::string"};
+  const TypeText& plain = underlying(type);
+  if (is_text_value(plain)) return type;
+  if (!plain.items.empty()) {
+    if (is_text_value(plain.items[0])) return type;
+    if (parameter_type(plain.items[0]).text != text.text) return {};
+    return {.text = "std::vector<std::string>", .items = {text}};
+  }
+  if (plain.alternatives.empty()) return {};
+  bool lists = false;
+  for (const TypeText& each : plain.alternatives) {
+    const TypeText found = parameter_type(each);
+    if (found.text.empty()) return {};
+    lists = lists || is_list(found);
+  }
+  return lists ? TypeText{.text = "std::vector<std::string>", .items = {text}} : text;
 }
 
 std::string Types::member_type(const Member& member) const {
@@ -52,6 +65,10 @@ void Types::emit_struct(Declared& type, std::string& text) {
   fmt::format_to(std::back_inserter(text), "struct {} {{\n", type.name);
   for (Member& each : type.members) {
     const std::string line = "  " + member_type(each) + " " + each.name;
+    if (!needs_initialiser(type, each)) {
+      text += line + ";\n";
+      continue;
+    }
     const bool plain = each.type.text.starts_with("std::int") || each.type.text == "double" ||
                        each.type.text == "bool";
     const std::string initialiser = !each.initialiser.empty()  ? each.initialiser
@@ -63,62 +80,63 @@ void Types::emit_struct(Declared& type, std::string& text) {
   text += "};\n\n";
 }
 
-// Depth first: what has to be complete comes before. Where that leads back to itself, the member
-// becomes any JSON value.
-void Types::emit(std::size_t index) {
-  std::string& text = texts_[declared_[index].home];
-  if (declared_[index].state != 0) return;
-  declared_[index].state = 1;
-  const auto ready = [&](TypeText& type) {
-    for (const Use& each : type.uses) {
-      const Form form = declared_[each.type].form;
-      const bool forward = form == Form::structure && !each.complete;
-      if (forward) continue;
-      emit(each.type);
-      if (declared_[each.type].state == 2) continue;
-      warn(declared_[index].pointer, "a type that contains itself is any JSON value there");
-      type = any();
-      return false;
-    }
-    return true;
-  };
-  switch (declared_[index].form) {
-    case Form::structure:
-      for (std::size_t member = 0; member < declared_[index].members.size(); ++member) {
-        TypeText type = declared_[index].members[member].type;
-        if (!ready(type)) {
-          Member& broken = declared_[index].members[member];
-          broken.type = type;
-          broken.rules.clear();
-          broken.optional = broken.patch;
-          if (broken.name != broken.json) {
-            broken.rules.push_back("named(" + literal(broken.json) + ")");
-          }
-        }
-      }
-      emit_struct(declared_[index], text);
-      break;
-    case Form::variant: {
-      std::vector<std::string> names;
-      for (const auto& [part, name] : declared_[index].alternatives) {
-        emit(part);
-        names.push_back(declared_[part].name);
-      }
-      fmt::format_to(std::back_inserter(text), "using {} = std::variant<{}>;\n\n",
-                     declared_[index].name, fmt::join(names, ", "));
-      break;
-    }
-    default: {
-      TypeText type = declared_[index].alias;
-      ready(type);
-      declared_[index].alias = type;
-      fmt::format_to(std::back_inserter(text), "using {} = {};\n\n", declared_[index].name,
-                     type.text);
-      break;
-    }
-    case Form::enumeration: break;  // in front of all
+// Declares the name of a type, which may be incomplete then.
+void Types::emit_name(std::size_t index) {
+  Declared& type = declared_[index];
+  const bool is_declared_already = type.form == Form::structure || type.form == Form::enumeration;
+  if (is_declared_already || type.state != 0) return;
+  type.state = 1;
+  std::vector<std::string> names;
+  for (const auto& [part, name] : type.alternatives) names.push_back(declared_[part].name);
+  for (const Use& each : type.alias.uses) {
+    emit_name(each.type);
+    const Form form = declared_[each.type].form;
+    if (form == Form::structure || declared_[each.type].state == 2) continue;
+    warn(type.pointer, "a type that is made of itself alone is any JSON value");
+    type.alias = any();
+    break;
   }
-  declared_[index].state = 2;
+  fmt::format_to(
+      std::back_inserter(texts_[type.home]), "using {} = {};\n\n", type.name,
+      names.empty() ? type.alias.text : fmt::format("std::variant<{}>", fmt::join(names, ", ")));
+  type.state = 2;
+}
+
+// Emits what has to be complete where the type is a member. False: that leads back to what is being
+// emitted.
+bool Types::complete(const TypeText& type) {
+  bool all = true;
+  for (const Use& each : type.uses) {
+    emit_name(each.type);
+    if (!each.complete) continue;
+    const Declared& used = declared_[each.type];
+    if (used.form == Form::alias) {
+      all = complete(used.alias) && all;
+    } else if (used.form == Form::structure) {
+      emit(each.type);
+      all = all && used.state == 2;
+    }
+    for (const auto& [part, name] : used.alternatives) {
+      emit(part);
+      all = all && declared_[part].state == 2;
+    }
+  }
+  return all;
+}
+
+// Depth first: what has to be complete comes before. A member that leads back to its struct stands
+// in a Box.
+void Types::emit(std::size_t index) {
+  Declared& type = declared_[index];
+  if (type.state != 0) return;
+  type.state = 1;
+  for (Member& each : type.members) {
+    if (complete(each.type)) continue;
+    each.type.text = "katana::Box<" + each.type.text + ">";
+    for (Use& use : each.type.uses) use.complete = false;
+  }
+  emit_struct(type, texts_[type.home]);
+  type.state = 2;
 }
 
 void Types::describe(std::size_t index) {
@@ -216,8 +234,83 @@ void Types::emit_enumerations() {
   }
 }
 
+bool Types::is_choice(const Declared& type) const {
+  const auto has = [](const TypeText& text) {
+    return text.text.find("katana::AnyOf<") != std::string::npos;
+  };
+  return type.form == Form::variant || has(type.alias) ||
+         std::ranges::any_of(type.members, [&](const Member& each) { return has(each.type); });
+}
+
+// The strongly connected components of what uses what (Tarjan's algorithm).
+void Types::find_circles() {
+  struct Visit {
+    std::size_t type;
+    std::vector<std::size_t> used;
+    std::size_t next = 0;
+  };
+  constexpr std::size_t unseen = SIZE_MAX;
+  std::vector<std::size_t> order(declared_.size(), unseen);
+  std::vector<std::size_t> lowest(declared_.size());
+  std::vector<char> is_open(declared_.size());
+  std::vector<std::size_t> open;
+  std::size_t count = 0;
+  const auto enter = [&](std::vector<Visit>& visits, std::size_t type) {
+    order[type] = lowest[type] = count++;
+    open.push_back(type);
+    is_open[type] = 1;
+    visits.push_back({type, used_by(declared_[type])});
+  };
+  const auto leave = [&](std::size_t type) {
+    if (lowest[type] != order[type]) return;
+    bool choice = false;
+    std::size_t each;
+    do {
+      each = open.back();
+      open.pop_back();
+      is_open[each] = 0;
+      declared_[each].circle = type;
+      choice = choice || is_choice(declared_[each]);
+    } while (each != type);
+    if (choice) circles_with_choices_.insert(type);
+  };
+  for (std::size_t root = 0; root < declared_.size(); ++root) {
+    std::vector<Visit> visits;
+    if (order[root] == unseen) enter(visits, root);
+    while (!visits.empty()) {
+      Visit& visit = visits.back();
+      const std::size_t type = visit.type;
+      if (visit.next < visit.used.size()) {
+        const std::size_t used = visit.used[visit.next++];
+        if (order[used] == unseen) {
+          enter(visits, used);
+        } else if (is_open[used] != 0) {
+          lowest[type] = std::min(lowest[type], order[used]);
+        }
+        continue;
+      }
+      leave(type);
+      visits.pop_back();
+      if (visits.empty()) continue;
+      std::size_t& outer = lowest[visits.back().type];
+      outer = std::min(outer, lowest[type]);
+    }
+  }
+}
+
+// A compiler that reads an initialiser within a struct asks whether what it initialises can be
+// made, which for a choice of types that contain the struct it cannot know yet: clang says that it
+// cannot.
+bool Types::needs_initialiser(const Declared& type, const Member& member) const {
+  if (!circles_with_choices_.contains(type.circle)) return true;
+  return std::ranges::none_of(member.type.uses, [&](const Use& each) {
+    return declared_[each.type].circle == type.circle;
+  });
+}
+
 std::map<std::string, std::string> Types::texts() {
   find_homes();
+  find_circles();
   for (Declared& each : declared_) {
     if (each.form == Form::structure) {
       fmt::format_to(std::back_inserter(texts_[each.home]), "struct {};\n", each.name);
@@ -225,7 +318,10 @@ std::map<std::string, std::string> Types::texts() {
   }
   for (auto& [home, text] : texts_) text += '\n';
   emit_enumerations();
-  for (std::size_t index = 0; index < declared_.size(); ++index) emit(index);
+  for (std::size_t index = 0; index < declared_.size(); ++index) {
+    emit_name(index);
+    if (declared_[index].form == Form::structure) emit(index);
+  }
   for (std::size_t index = 0; index < declared_.size(); ++index) describe(index);
   return texts_;
 }
