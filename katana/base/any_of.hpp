@@ -25,7 +25,8 @@
 // Thread     a value.
 // Allocates  what its value does.
 // Fails      does not compile: alternatives that are std::optional or Patch, one twice, more than
-//            one of numbers with and without a fraction each, of lists, dictionaries and octets.
+//            one of numbers with and without a fraction each, of lists and dictionaries, and octets
+//            beside text, which they are in JSON.
 #pragma once
 
 #include <concepts>

@@ -250,7 +250,8 @@ consteval bool can_be_chosen() {
   });
   return integers <= 1 && lists <= 1 && dictionaries <= 1 &&
          count_choices<T>(kinds_of(Kind::real)) <= 1 &&
-         count_choices<T>(kinds_of(Kind::octets)) <= 1;
+         (count_choices<T>(kinds_of(Kind::octets)) == 0 ||
+          count_choices<T>(kinds_of(Kind::text)) == 1);
 }
 
 // "string, integer or object"

@@ -601,7 +601,7 @@ template <class P, class Node, class T>
 Outcome read_any_of(Node& node, T& value, const Place& place, Reading& reading) {
   static_assert(can_be_chosen<T>(),
                 "a katana::AnyOf has at most one alternative of integers, one of other numbers, of "
-                "lists, of dictionaries and of octets");
+                "lists and of dictionaries, and octets, which are text in JSON, or text");
   const std::optional<Kind> kind = node.kind();
   const Kinds wanted = kind ? kinds_of(*kind) : Kinds{0};
   if ((kinds<T>() & wanted) == 0) return refuse(node, choice_words<T>(), place, reading);

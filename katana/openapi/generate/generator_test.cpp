@@ -103,6 +103,7 @@ TEST(GeneratorTest, several_types_without_a_discriminator_are_an_any_of) {
             - {$ref: '#/components/schemas/Id'}
         one: {oneOf: [{type: integer, format: int32}, {type: integer}]}
         any: {oneOf: [{type: string}, {}]}
+        octets: {oneOf: [{type: string, format: byte}, {$ref: '#/components/schemas/Level'}]}
 )");
   EXPECT_THAT(text, HasSubstr("using Id = katana::AnyOf<std::int64_t, std::string>;"));
   EXPECT_THAT(text, HasSubstr("std::optional<katana::AnyOf<Card, std::string>> source = {};"));
@@ -111,6 +112,7 @@ TEST(GeneratorTest, several_types_without_a_discriminator_are_an_any_of) {
   EXPECT_THAT(text, HasSubstr("std::optional<katana::AnyOf<std::int64_t, std::vector<katana::AnyOf"
                               "<Card, std::string>>, std::string>> lists = {};"));
   EXPECT_THAT(text, HasSubstr("std::int64_t one = 0;"));
+  EXPECT_THAT(text, HasSubstr("katana::Patch<katana::AnyOf<Level, std::string>> octets = {};"));
   EXPECT_THAT(text, HasSubstr("katana::Patch<katana::container::Value> any = {};"));
 }
 

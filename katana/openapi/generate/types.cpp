@@ -20,6 +20,8 @@ using container::List;
 using container::Object;
 using container::Value;
 
+constexpr const char* octets_text = "std::vector<std::byte>";
+
 std::string below(Bytes pointer, Bytes step) {
   std::string result(pointer);
   append_pointer(result, step);
@@ -293,14 +295,19 @@ TypeText Types::joined(Bytes pointer, std::vector<TypeText> all, bool nullable) 
     return std::ranges::any_of(all, [&](const auto& each) { return plain_text(each) == text; });
   };
   const bool wide = has("std::int64_t");
-  const bool text = has("std::string");
+  const auto texts = std::ranges::count_if(all, [this](const TypeText& each) {
+    const TypeText& plain = underlying(each);
+    return plain.text == "std::string" || plain.text == octets_text ||
+           (is_text_value(plain) && !plain.uses.empty());
+  });
   std::vector<TypeText> kept;
   std::set<std::string> known;
   std::size_t dictionaries = 0;
   for (TypeText& each : all) {
+    // Octets are text in JSON, which other texts beside them are, too.
+    if (plain_text(each) == octets_text && texts > 1) each = {.text = "std::string"};
     const std::string plain = plain_text(each);
-    // A string has what they have.
-    if ((plain == "std::vector<std::byte>" && text) || (plain == "std::int32_t" && wide)) continue;
+    if (plain == "std::int32_t" && wide) continue;
     if (!known.insert(plain).second) continue;
     dictionaries += plain.starts_with("std::map<") ? 1 : 0;
     kept.push_back(std::move(each));
@@ -351,7 +358,7 @@ TypeText Types::scalar(const Object& schema, Bytes type, const std::string&) {
   }
   if (type == "number") return {"double", false, {}};
   if (format == "byte" || text_of(schema, "contentEncoding") == "base64") {
-    return {"std::vector<std::byte>", false, {}};
+    return {octets_text, false, {}};
   }
   return {"std::string", false, {}};
 }
@@ -518,7 +525,7 @@ std::vector<std::string> Types::rules_of(Bytes use, Bytes type) {
     rules.push_back(fmt::format("length({}, {})", lower.value_or("0"),
                                 upper.value_or("std::numeric_limits<std::size_t>::max()")));
   };
-  if (types[0] == "string" && schema.find("enum") == nullptr && type != "std::vector<std::byte>") {
+  if (types[0] == "string" && schema.find("enum") == nullptr && type != octets_text) {
     length("minLength", "maxLength");
     const Bytes format = text_of(schema, "format");
     if (format == "email" || format == "uuid" || format == "date") {
@@ -647,8 +654,7 @@ std::string Types::add_parameters(const std::string& name, const std::vector<Fie
     member.patch = false;
     std::erase(member.rules, "not_null");
     // Of a query a list that is not there is empty.
-    if (member.type.text.starts_with("std::vector<") &&
-        member.type.text != "std::vector<std::byte>") {
+    if (member.type.text.starts_with("std::vector<") && member.type.text != octets_text) {
       if (!each.required) member.rules.emplace_back("defaulted");
       member.optional = false;
     }
