@@ -96,7 +96,7 @@ katana::Result<katana::server::HttpServerOptions> server_options(
   options.engine = engine;
   options.pin = flags.pin;
   options.http.requests_per_connection_max = flags.close_after_each ? 1 : 0;
-  options.http2_only = flags.http2_only;
+  if (flags.http2_only) options.versions = server::HttpVersions::http2;
   options.reactor.engine.links_max = flags.connections_max;
   options.reactor.output_blocks_max =
       flags.output_mib * 1024 * 1024 / options.reactor.output_block_bytes;

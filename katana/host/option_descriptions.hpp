@@ -74,6 +74,9 @@ KATANA_DESCRIBE_ENUM(RequestIdTrust, (automatic, "auto"), never, proxies, always
 // As proxy_protocol of a listener names them.
 KATANA_DESCRIBE_ENUM(ProxyProtocol, off, required)
 
+// As versions of a listener names them.
+KATANA_DESCRIBE_ENUM(HttpVersions, any, http1, http2)
+
 // As http.listeners has it.
 KATANA_DESCRIBE(ListenerOptions,
                 (address, length(1, unix_prefix.size() + socket_path_bytes_max),
@@ -86,6 +89,7 @@ KATANA_DESCRIBE(ListenerOptions,
                 (proxy_protocol,
                  help("required: connections begin with the header of the PROXY protocol, and come "
                       "from http.trusted_proxies alone")),
+                (versions, help("of HTTP: any, http1 or http2")),
                 (redirect_to_https,
                  help("answer 308 to the same path by https; /health and /ready are served")),
                 (redirect_port, help("port named there; 0: http.port")))

@@ -12,6 +12,7 @@ server::HttpServerOptions server_options_of(const ApplicationSettings& settings)
   options.listeners = http.listeners;
   options.hosts = http.hosts;
   options.proxy_protocol = http.proxy_protocol;
+  options.versions = http.versions;
   options.clients = http.clients;
   if (settings.operations.port != 0) {
     options.operations = {settings.operations.address, settings.operations.port};

@@ -111,6 +111,7 @@ struct HttpSettings : session::HttpOptions, core::ReactorOptions {
   std::vector<std::string> hosts;
   server::RequestIdTrust trust_request_ids = server::RequestIdTrust::automatic;
   server::ProxyProtocol proxy_protocol = server::ProxyProtocol::off;
+  server::HttpVersions versions = server::HttpVersions::any;
   core::ClientLimitOptions clients;
   RouteDefaults routes;
   FormLimits forms;
@@ -175,6 +176,7 @@ KATANA_DESCRIBE(
     (forwarded_hops_max, range(1, http::forwarded_hops_max), option_rules::forwarded_hops_max),
     (trust_request_ids, option_rules::trust_request_ids),
     (proxy_protocol, option_rules::proxy_protocol),
+    (versions, help("of HTTP on http.port: any, http1 or http2")),
     (connection_age_max, option_rules::age, help("a connection so old ends gently; 0: never")),
     (drain_notice, range(Duration{}, seconds(600)), option_rules::drain_notice),
     (drain_timeout, range(Duration{}, seconds(3600)), help("then requests and tasks are cut off")),

@@ -76,50 +76,76 @@ std::unique_ptr<core::ClientLimits> limits_of(const HttpServerOptions& options) 
 struct HttpServer::Kind {
   bool tls = false;
   ProxyProtocol proxy_protocol = ProxyProtocol::off;
+  HttpVersions versions = HttpVersions::any;
   bool limited = true;  // by HttpServerOptions::clients
+};
+
+// HTTP in all its versions, on listeners with the same options.
+struct HttpServer::Protocols {
+  Protocols(const session::HttpOptions& options, session::RequestHandler& handler)
+      : any(options, handler),
+        http1(options, handler, any),
+        http2(options, handler, any.counters(), &any.websockets()) {
+    if (options.http2.enabled) any.set_http2(&http2);
+  }
+  // Counts where `beside` does.
+  Protocols(const session::HttpOptions& options, session::RequestHandler& handler,
+            Protocols& beside)
+      : any(options, handler, beside.any),
+        http1(options, handler, beside.any),
+        http2(options, handler, beside.any.counters(), &beside.any.websockets()) {
+    if (options.http2.enabled) any.set_http2(&http2);
+  }
+
+  core::Protocol& of(HttpVersions versions) noexcept {
+    switch (versions) {
+      case HttpVersions::http1: return http1;
+      case HttpVersions::http2: return http2;
+      case HttpVersions::any: break;
+    }
+    return any;
+  }
+
+  session::Http1Protocol any;  // hands over to HTTP/2 what begins with its preface
+  session::Http1Protocol http1;
+  session::Http2Protocol http2;
 };
 
 // HTTP on listeners without TLS, where they differ from others.
 struct HttpServer::Plain {
-  Plain(const HttpServerOptions& options, Dispatcher& dispatcher, session::Http1Protocol& beside)
+  Plain(const HttpServerOptions& options, Dispatcher& dispatcher, Protocols& beside)
       : redirect(dispatcher, addresses_of(options), options.hosts),
-        protocol(without_tls(options.http), redirect, beside),
-        http2(without_tls(options.http), redirect, beside.counters(), &beside.websockets()) {
-    if (options.http.http2.enabled) protocol.set_http2(&http2);
-  }
+        protocols(without_tls(options.http), redirect, beside) {}
 
   RedirectToHttps redirect;
-  session::Http1Protocol protocol;
-  session::Http2Protocol http2;
+  Protocols protocols;
 };
 
 struct HttpServer::Worker {
   Worker(const HttpServerOptions& options, const Service& service)
       : dispatcher(service),
-        protocol(options.http, dispatcher),
-        http2(options.http, dispatcher, protocol.counters(), &protocol.websockets()),
-        http(protocol.counters()),
-        reactor(reactor_of(options, std::max(protocol.session_bytes(), http2.session_bytes()))) {
-    if (options.http.http2.enabled) protocol.set_http2(&http2);
+        protocols(options.http, dispatcher),
+        http(protocols.any.counters()),
+        reactor(reactor_of(options, std::max(protocols.any.session_bytes(),
+                                             protocols.http2.session_bytes()))) {
     if (has_plain(options)) {
-      plain = std::make_unique<Plain>(options, dispatcher, protocol);
+      plain = std::make_unique<Plain>(options, dispatcher, protocols);
     }
     reactor->tasks().set_failures(options.http.failures);
     if (options.observability != nullptr) {
-      probe = options.observability->probe(*reactor, protocol.counters());
+      probe = options.observability->probe(*reactor, protocols.any.counters());
       probe->warn(options.stall_logger);
     }
   }
 
   Dispatcher dispatcher;
-  session::Http1Protocol protocol;
-  session::Http2Protocol http2;
+  Protocols protocols;
   const session::HttpCounters& http;
   std::unique_ptr<Plain> plain;                    // null: all listeners are alike
   std::unique_ptr<tls::TlsTransforms> transforms;  // null without TLS; outlives the reactor
-  // Of listeners behind proxies: those with TLS behind the header, and those without.
   proxy::ProxyCounters proxied;
-  std::unique_ptr<proxy::ProxyTransforms> proxied_tls, proxied_plain;
+  // Of listeners behind proxies, and of those whose ALPN offers less than others do.
+  std::vector<std::unique_ptr<core::TransformFactory>> own_transforms;
   std::unique_ptr<core::Reactor> reactor;
   std::unique_ptr<ReactorProbe> probe;  // null without observability
   engine::Listener listeners = 0;       // those that listen
@@ -171,9 +197,8 @@ std::string url_of(bool tls, const std::string& address, std::uint16_t port) {
 
 HttpServerOptions completed(HttpServerOptions options) {
   if (!options.tls) return options;
-  options.tls->protocols.clear();
-  if (options.http.http2.enabled || options.http2_only) options.tls->protocols.push_back("h2");
-  if (!options.http2_only) options.tls->protocols.push_back("http/1.1");
+  options.tls->protocols = {"http/1.1"};
+  if (options.http.http2.enabled) options.tls->protocols = {"h2", "http/1.1"};
   options.tls->reply_to_plain_http = reply_to_plain_http;
   // What a receive unseals may be more than was received: a record that was begun before it.
   options.reactor.carry_extra_bytes += 16 * 1024;
@@ -234,11 +259,6 @@ Result<void> HttpServer::start() {
   for (const auto& worker : workers_) {
     if (auto started = worker->reactor->start(); !started) return started;
     if (credentials_) worker->transforms = std::make_unique<tls::TlsTransforms>(*credentials_);
-    const Duration timeout = options_.http.limits.head_timeout;
-    worker->proxied_plain =
-        std::make_unique<proxy::ProxyTransforms>(timeout, nullptr, worker->proxied);
-    worker->proxied_tls = std::make_unique<proxy::ProxyTransforms>(
-        timeout, worker->transforms.get(), worker->proxied);
     if (auto listening = listen(*worker); !listening) return listening;
     if (worker->probe) worker->probe->start(worker->transforms.get(), nullptr, &worker->proxied);
     if (worker == workers_.front()) port_ = worker->reactor->port(0);
@@ -276,17 +296,31 @@ Result<void> HttpServer::listen(Worker& worker) {
   return options_.operations ? listen_for_operations(worker) : Result<void>();
 }
 
+// What stands between its connections and HTTP; null: nothing.
+Result<core::TransformFactory*> HttpServer::transforms_of(Worker& worker, const Kind& kind) {
+  core::TransformFactory* transforms = kind.tls ? worker.transforms.get() : nullptr;
+  if (kind.tls && kind.versions != HttpVersions::any) {
+    auto made =
+        worker.transforms->speaking({kind.versions == HttpVersions::http1 ? "http/1.1" : "h2"});
+    if (!made) return std::unexpected(made.error());
+    transforms = worker.own_transforms.emplace_back(*std::move(made)).get();
+  }
+  if (kind.proxy_protocol == ProxyProtocol::off) return transforms;
+  auto proxied = std::make_unique<proxy::ProxyTransforms>(options_.http.limits.head_timeout,
+                                                          transforms, worker.proxied);
+  return worker.own_transforms.emplace_back(std::move(proxied)).get();
+}
+
 Result<void> HttpServer::listen_on(Worker& worker, const engine::ListenOptions& listen,
                                    const Kind& kind) {
   const bool is_proxied = kind.proxy_protocol == ProxyProtocol::required;
-  core::TransformFactory* transforms = kind.tls ? worker.transforms.get() : nullptr;
-  if (is_proxied) transforms = (kind.tls ? worker.proxied_tls : worker.proxied_plain).get();
+  const auto transforms = transforms_of(worker, kind);
+  if (!transforms) return std::unexpected(transforms.error());
   const bool is_plain = worker.plain != nullptr && !kind.tls;
-  core::Protocol& http1 = is_plain ? worker.plain->protocol : worker.protocol;
-  core::Protocol& http2 = is_plain ? worker.plain->http2 : worker.http2;
-  core::Protocol& protocol = options_.http2_only ? http2 : http1;
-  auto listening = transforms != nullptr
-                       ? worker.reactor->listen_transformed(listen, protocol, *transforms)
+  Protocols& protocols = is_plain ? worker.plain->protocols : worker.protocols;
+  core::Protocol& protocol = protocols.of(kind.versions);
+  auto listening = *transforms != nullptr
+                       ? worker.reactor->listen_transformed(listen, protocol, **transforms)
                        : worker.reactor->listen(listen, protocol);
   if (!listening) return listening;
   worker.reactor->guard(worker.listeners++, {.peers = is_proxied ? &proxies_ : nullptr,
@@ -297,7 +331,9 @@ Result<void> HttpServer::listen_on(Worker& worker, const engine::ListenOptions& 
 
 Result<void> HttpServer::listen_first(Worker& worker) {
   const bool first = &worker == workers_.front().get();
-  const Kind kind{.tls = options_.tls.has_value(), .proxy_protocol = options_.proxy_protocol};
+  const Kind kind{.tls = options_.tls.has_value(),
+                  .proxy_protocol = options_.proxy_protocol,
+                  .versions = options_.versions};
   engine::ListenOptions listen{.address = options_.address,
                                .port = first ? options_.port : port_,
                                .backlog = options_.backlog,
@@ -323,7 +359,8 @@ Result<void> HttpServer::listen_others(Worker& worker) {
       listen.socket = opened->socket();
       listen.drain_socket = true;
     }
-    const Kind kind{.tls = each.tls, .proxy_protocol = each.proxy_protocol};
+    const Kind kind{
+        .tls = each.tls, .proxy_protocol = each.proxy_protocol, .versions = each.versions};
     if (auto listening = listen_on(worker, listen, kind); !listening) {
       return std::unexpected(listening.error().within(fmt::format("http.listeners[{}]", index)));
     }

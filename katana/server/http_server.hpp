@@ -116,8 +116,7 @@ struct HttpServerOptions {
   std::optional<log::Logger> failure_logger = {};
   // Called with every failure, on its reactor's thread: it must not block.
   OnError on_error = {};
-  // No HTTP/1.1: whoever does not begin with the preface of HTTP/2 is told so in a GOAWAY.
-  bool http2_only = false;
+  HttpVersions versions = HttpVersions::any;  // of the first listener
   // Serves HTTPS; none: HTTP. TlsOptions::protocols is the server's to say.
   std::optional<tls::TlsOptions> tls = {};
   // With TLS: how often the files of certificates and keys are looked at. Those that changed are
@@ -185,6 +184,7 @@ class HttpServer {
   std::uint16_t port_of_listener(std::size_t index) const noexcept { return ports_[index]; }
 
  private:
+  struct Protocols;
   struct Plain;
   struct Worker;
   class Heartbeat;
@@ -197,6 +197,7 @@ class HttpServer {
   Result<void> listen_others(Worker& worker);
   Result<void> listen_for_operations(Worker& worker);
   struct Kind;
+  Result<core::TransformFactory*> transforms_of(Worker& worker, const Kind& kind);
   Result<void> listen_on(Worker& worker, const engine::ListenOptions& listen, const Kind& kind);
   void redirect_to_https(Worker& worker);
   std::uint16_t https_port() const;

@@ -17,6 +17,11 @@ namespace katana::server {
 // accepted from trusted proxies alone, and its peer is whom they name.
 enum class ProxyProtocol : std::uint8_t { off, required };
 
+// Which versions of HTTP a listener speaks. any: HTTP/1.1, and HTTP/2 if it is enabled. With TLS
+// ALPN offers no other; a connection that begins with another is answered 505 (http1), or told so
+// in a GOAWAY (http2).
+enum class HttpVersions : std::uint8_t { any, http1, http2 };
+
 struct ListenerOptions {
   // Numeric, or "unix:PATH" for a Unix socket; see server/unix_socket.hpp.
   std::string address = "127.0.0.1";
@@ -30,6 +35,7 @@ struct ListenerOptions {
   // served is what a trusted proxy has got by https.
   bool redirect_to_https = false;
   ProxyProtocol proxy_protocol = ProxyProtocol::off;
+  HttpVersions versions = HttpVersions::any;
   // Named there; 0: that of the server's first listener, and without TLS 443.
   std::uint16_t redirect_port = 0;
 };

@@ -124,6 +124,12 @@ void check_tls(const ListenerOptions& listener, const std::string& name, bool ha
                   "set redirect_to_https, too");
 }
 
+void check_versions(HttpVersions wanted, const std::string& name, bool has_http2,
+                    Mistakes& mistakes) {
+  mistakes.unless(wanted != HttpVersions::http2 || has_http2, name,
+                  "http2, and http.http2.enabled is false", "enable it, or leave this out");
+}
+
 void check_proxied(ProxyProtocol wanted, const std::string& name, bool has_proxies,
                    Mistakes& mistakes) {
   mistakes.unless(wanted == ProxyProtocol::off || has_proxies, name,
@@ -149,7 +155,9 @@ void check_listeners(const HttpServerOptions& options, Mistakes& mistakes) {
                   fmt::format("a list of {}", options.listeners.size()),
                   fmt::format("give at most {}", listeners_max));
   const bool has_proxies = !options.http.trusted_proxies.empty();
+  const bool has_http2 = options.http.http2.enabled;
   check_proxied(options.proxy_protocol, "http.proxy_protocol", has_proxies, mistakes);
+  check_versions(options.versions, "http.versions", has_http2, mistakes);
   std::map<std::string, std::string> taken;
   if (options.sockets.empty()) taken.emplace(place_of(options.address, options.port), "http.port");
   if (options.operations) {
@@ -162,6 +170,7 @@ void check_listeners(const HttpServerOptions& options, Mistakes& mistakes) {
     if (is_unix(each.address)) check_unix(each, name, mistakes);
     check_tls(each, name, options.tls.has_value(), has_proxies, mistakes);
     check_proxied(each.proxy_protocol, name + ".proxy_protocol", has_proxies, mistakes);
+    check_versions(each.versions, name + ".versions", has_http2, mistakes);
     const std::string place = place_of(each.address, each.port);
     const auto [other, free] = taken.emplace(place, name);
     mistakes.unless(free || place.empty(), name, place,

@@ -40,7 +40,8 @@ struct Contexts::Callbacks {
 
   static int protocol(SSL* ssl, const unsigned char** chosen, unsigned char* size,
                       const unsigned char* offered, unsigned offered_size, void*) noexcept {
-    const std::string& ours = contexts_of(*ssl).protocols_;
+    const std::string* const own = Machine::of(*ssl).protocols();
+    const std::string& ours = own != nullptr ? *own : contexts_of(*ssl).protocols_;
     if (ours.empty()) return SSL_TLSEXT_ERR_NOACK;
     unsigned char* found = nullptr;
     const int match =

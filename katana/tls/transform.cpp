@@ -1,16 +1,20 @@
 #include "katana/tls/transform.hpp"
 
 #include <new>
+#include <utility>
 
 #include "katana/tls/machine_transform.hpp"
+#include "katana/tls/setup.hpp"
 
 namespace katana::tls {
 
 class TlsTransform final : public MachineTransform {
  public:
-  TlsTransform(TlsTransforms& owner, BlockPool& blocks) noexcept
+  TlsTransform(TlsTransforms& owner, BlockPool& blocks, const std::string* protocols) noexcept
       : MachineTransform(blocks, owner.contexts_, owner.contexts_->first(), Side::server),
-        owner_(owner) {}
+        owner_(owner) {
+    if (protocols != nullptr) machine_.set_protocols(*protocols);
+  }
 
   void cut(core::TransformCut why) noexcept override {
     if (machine_.has_failed()) return;  // it has been counted
@@ -45,13 +49,40 @@ TlsTransforms::TlsTransforms(const Credentials& credentials)
       generation_(credentials.generation()),
       contexts_(credentials.present()) {}
 
+class TlsTransforms::Speaking final : public core::TransformFactory {
+ public:
+  Speaking(TlsTransforms& owner, std::string protocols)
+      : owner_(owner), protocols_(std::move(protocols)) {}
+
+  std::unique_ptr<core::Transform> make(BlockPool& blocks) noexcept override {
+    return owner_.make(blocks, &protocols_);
+  }
+  std::size_t heap_bytes_each() const noexcept override { return owner_.heap_bytes_each(); }
+
+ private:
+  TlsTransforms& owner_;
+  const std::string protocols_;
+};
+
+Result<std::unique_ptr<core::TransformFactory>> TlsTransforms::speaking(
+    const std::vector<std::string>& protocols) {
+  auto encoded = encode_protocols(protocols);
+  if (!encoded) return std::unexpected(encoded.error());
+  return std::make_unique<Speaking>(*this, *std::move(encoded));
+}
+
 std::unique_ptr<core::Transform> TlsTransforms::make(BlockPool& blocks) noexcept {
+  return make(blocks, nullptr);
+}
+
+std::unique_ptr<core::Transform> TlsTransforms::make(BlockPool& blocks,
+                                                     const std::string* protocols) noexcept {
   const std::uint32_t generation = credentials_.generation();
   if (generation != generation_) [[unlikely]] {
     contexts_ = credentials_.present();
     generation_ = generation;
   }
-  std::unique_ptr<TlsTransform> made(new (std::nothrow) TlsTransform(*this, blocks));
+  std::unique_ptr<TlsTransform> made(new (std::nothrow) TlsTransform(*this, blocks, protocols));
   if (made == nullptr || !made->valid()) return nullptr;
   return made;
 }

@@ -10,7 +10,10 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <string>
+#include <vector>
 
+#include "katana/base/result.hpp"
 #include "katana/core/transform.hpp"
 #include "katana/tls/credentials.hpp"
 #include "katana/wire/tls/failure.hpp"
@@ -43,10 +46,19 @@ class TlsTransforms final : public core::TransformFactory {
   // What an idle one may have (memory_test.cpp), and the buffers of a record each way.
   std::size_t heap_bytes_each() const noexcept override { return std::size_t{52} * 1024; }
 
+  // The same, counted here, for a listener whose ALPN chooses from other protocols than
+  // TlsOptions::protocols. Fails for names that RFC 7301 has no room for. Outlived by this.
+  Result<std::unique_ptr<core::TransformFactory>> speaking(
+      const std::vector<std::string>& protocols);
+
   const TlsCounters& counters() const noexcept { return counters_; }
 
  private:
   friend class TlsTransform;
+  class Speaking;
+
+  // `protocols`, as encode_protocols() has them; null: the context's.
+  std::unique_ptr<core::Transform> make(BlockPool& blocks, const std::string* protocols) noexcept;
 
   const Credentials& credentials_;
   std::uint32_t generation_;

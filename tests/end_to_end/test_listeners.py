@@ -68,6 +68,45 @@ def test_a_socket_that_a_killed_program_left_is_replaced_and_one_in_use_is_not(t
     assert not path.exists()
 
 
+def test_a_listener_speaks_the_versions_that_it_is_told(tmp_path):
+    """By ALPN with TLS, where a client that offers only another is refused; without TLS by what a connection begins with."""
+    flags = write_config(tmp_path, """
+http:
+  versions: http2
+  listeners:
+    - {port: 0, tls: true, versions: http1}
+    - {port: 0, tls: true}
+    - {port: 0, versions: http1}
+    - {port: 0, versions: http2}
+    - {port: 0}
+""")
+
+    def spoken(scheme, port, *how):
+        done = subprocess.run(["curl", "--silent", "--insecure", "--max-time", "20", "--output", "/dev/null", *how, "--write-out",
+                               "%{http_version} %{http_code}", f"{scheme}://localhost:{port}/greeting"],
+                              capture_output=True, text=True, check=False)
+        return done.stdout if done.returncode == 0 else f"curl: {done.returncode}"
+
+    both, old, new = ("--http2",), ("--http1.1",), ("--http2-prior-knowledge",)
+    with Application(tmp_path, *flags, "--set", "http.tls.development=true") as program:
+        first = program.ready["port"]
+        program.wait_for_log("operations pages")
+        others = re.findall(r"also serving on (https?)://127\.0\.0\.1:([0-9]+)", program.stderr())
+        (_, old_tls), (_, any_tls), (_, old_plain), (_, new_plain), (_, any_plain) = others
+        assert [scheme for scheme, _ in others] == ["https"] * 2 + ["http"] * 3
+        assert [spoken("https", first, *how) for how in (both, old)] == ["2 200", "curl: 35"]
+        assert [spoken("https", old_tls, *how) for how in (both, old)] == ["1.1 200"] * 2
+        assert [spoken("https", any_tls, *how) for how in (both, old)] == ["2 200", "1.1 200"]
+        # curl takes the answer to its preface for one of HTTP/2, and gives up.
+        assert spoken("http", old_plain, *new).startswith("curl: ") and spoken("http", old_plain, *old) == "1.1 200"
+        assert spoken("http", new_plain, *new) == "2 200" and spoken("http", new_plain, *old).startswith("curl: ")
+        assert [spoken("http", any_plain, *how) for how in (new, old)] == ["2 200", "1.1 200"]
+        with socket.create_connection(("127.0.0.1", int(old_plain)), timeout=20) as line:
+            line.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
+            assert line.recv(64).startswith(b"HTTP/1.1 505 ")
+        assert program.end() == 0
+
+
 def test_check_config_names_every_mistake_of_the_listeners(tmp_path):
     """Nothing is made for it: no socket, no file."""
     flags = write_config(tmp_path, f"""
@@ -77,11 +116,13 @@ http:
     - {{address: "unix:{tmp_path}/b.sock", port: 1}}
     - {{address: "unix:{tmp_path}/a.sock", mode: 0999}}
     - {{port: 81}}
+    - {{port: 82, versions: http2}}
+  http2: {{enabled: false}}
 """)
     done = subprocess.run([program_path(), *flags, "--check-config"], cwd=tmp_path, env=clean_environment(), text=True,
                           capture_output=True, timeout=60, check=False)
     assert done.returncode == 2, done.stderr
-    for name in ("listeners[0].tls", "listeners[1].port", "listeners[2].mode", "listeners[3]"):
+    for name in ("listeners[0].tls", "listeners[1].port", "listeners[2].mode", "listeners[3]", "listeners[4].versions"):
         assert f"http.{name}" in done.stderr, done.stderr
     assert not list(pathlib.Path(tmp_path).glob("*.sock"))
 

@@ -24,6 +24,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 
 #include "katana/base/bytes.hpp"
 #include "katana/base/instant.hpp"
@@ -107,6 +108,11 @@ class Machine {
   // same server, of which it takes a share; null: for none. `store`, which outlives the machine,
   // is given what the server offers for the next. What was verified is not verified again.
   void resume(SSL_SESSION* session, SessionStore& store) noexcept;
+  // Of a server, before the first next(): the protocols that ALPN chooses from, in the place of the
+  // context's, as they are sent (RFC 7301 §3.1). Borrows them; they outlive the machine.
+  void set_protocols(const std::string& encoded) noexcept { protocols_ = &encoded; }
+  // For callbacks: what set_protocols() was given; null: nothing.
+  const std::string* protocols() const noexcept { return protocols_; }
   // For callbacks: a failure that OpenSSL does not tell from others.
   void note_failure(Failure failure) noexcept { noted_ = failure; }
   Instant now() const noexcept { return now_; }
@@ -142,6 +148,7 @@ class Machine {
   Failure failure_ = Failure::none;
   Failure noted_ = Failure::none;
   SessionStore* store_ = nullptr;
+  const std::string* protocols_ = nullptr;
 };
 
 }  // namespace katana::tls
