@@ -9,6 +9,7 @@
 //   described variant  the object of what it holds, behind its discriminator
 //   AnyOf, Box         what it holds
 //   list               array                    dictionary          object
+//   std::string_view, std::span   as text and lists: what a struct for replies alone borrows
 //   described enum     the enumerator's name    std::vector<std::byte>, Octets   base64 (RFC 4648)
 //   integer            all its digits           double, float   the shortest digits that read back
 //   NaN, infinity, an enum's value without a name               null: JSON has none
@@ -28,6 +29,7 @@
 #include <string>
 #include <type_traits>
 
+#include "katana/base/borrowed.hpp"
 #include "katana/base/described.hpp"
 #include "katana/base/described_variant.hpp"
 #include "katana/container/json_text.hpp"
@@ -36,6 +38,11 @@
 
 namespace katana::container {
 namespace detail {
+
+template <class T>
+concept IsText = TextMember<T> || BorrowedText<T>;
+template <class T>
+concept IsList = ListMember<T> || BorrowedList<T>;
 
 // ---- flat values: those whose length has a bound that is found without looking inside ----
 
@@ -60,7 +67,7 @@ consteval bool is_flat() {
   } else if constexpr (Described<T>) {
     return are_fields_flat<T>(std::make_index_sequence<field_count<T>>());
   } else {
-    return std::same_as<T, bool> || NumberMember<T> || TextMember<T> || BytesMember<T> ||
+    return std::same_as<T, bool> || NumberMember<T> || IsText<T> || BytesMember<T> ||
            DescribedEnum<T> || HasShortText<T>;
   }
 }
@@ -115,7 +122,7 @@ std::size_t flat_bound(const T& value) noexcept {
     std::size_t bound = key_bytes<T>;
     for_each_field(value, [&](const auto&, const auto& member) { bound += flat_bound(member); });
     return bound;
-  } else if constexpr (TextMember<T>) {
+  } else if constexpr (IsText<T>) {
     return json_text_bound(value.size());
   } else if constexpr (BytesMember<T>) {
     return json_octets_bound(value.size());
@@ -159,7 +166,7 @@ template <class T>
 template <std::size_t index, class T>
 [[gnu::always_inline]] inline void put_flat_field(char*& at, const T& value) noexcept {
   const auto& member = value.*field_of<T, index>.pointer;
-  if constexpr (TextMember<std::remove_cvref_t<decltype(member)>>) {
+  if constexpr (IsText<std::remove_cvref_t<decltype(member)>>) {
     at = put_json_characters(put_constant(at, key_text<T, index, true>), member);
     *at++ = '"';
   } else {
@@ -185,7 +192,7 @@ template <class T>
     return value ? put_flat(at, *value) : put_constant(at, "null");
   } else if constexpr (Described<T>) {
     return put_flat_struct(at, value, std::make_index_sequence<field_count<T>>());
-  } else if constexpr (TextMember<T>) {
+  } else if constexpr (IsText<T>) {
     return put_json_text(at, value);
   } else if constexpr (BytesMember<T>) {
     return put_octets(at, value);
@@ -241,7 +248,7 @@ class JsonWriter {
       put_entries(
           value, [](const auto& entry) -> const auto& { return entry.first; },
           [](const auto& entry) -> const auto& { return entry.second; });
-    } else if constexpr (ListMember<T>) {
+    } else if constexpr (IsList<T>) {
       put_list(value);
     } else if constexpr (std::same_as<T, Object>) {
       put_entries(
@@ -266,7 +273,7 @@ class JsonWriter {
       at_ = put_flat(output_.reserve(at_, bound), value);
     } else if constexpr (Described<T>) {
       put_struct(value);
-    } else if constexpr (TextMember<T>) {
+    } else if constexpr (IsText<T>) {
       put_long_text(value);
     } else if constexpr (BytesMember<T>) {
       put_long_octets(value);

@@ -10,7 +10,9 @@
 #include <map>
 #include <optional>
 #include <random>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "katana/container/shapes_test.hpp"
@@ -49,6 +51,23 @@ TEST(JsonWrite, lists_dictionaries_enums_and_structs_nest) {
       R"({"number":18446744073709551615,"state":"sent off","lines":[{"item":"tea","price":2.5},)"
       R"({"item":"\"jam\"","price":-0.0}],"tags":{"a/b":1,"z":-2},"notes":["x",null],)"
       R"("key":"AP8=","flags":[true,false],"e~mail":"a\\b"})");
+}
+
+struct BorrowedLine {
+  std::string_view item;
+  std::span<const std::string> tags;
+  std::span<const int> counts;
+};
+KATANA_DESCRIBE(BorrowedLine, item, tags, counts)
+
+TEST(JsonWrite, views_are_written_as_what_they_show) {
+  const std::vector<std::string> tags = {"a\"b", ""};
+  const std::vector<int> counts = {1, -2};
+  EXPECT_EQ(written(std::vector{BorrowedLine{"tea", tags, counts}, BorrowedLine{}}),
+            R"([{"item":"tea","tags":["a\"b",""],"counts":[1,-2]},)"
+            R"({"item":"","tags":[],"counts":[]}])");
+  const std::string long_text(100'000, '\n');
+  EXPECT_EQ(written(std::string_view(long_text)), written(long_text));
 }
 
 TEST(JsonWrite, what_is_empty_stays_a_list_or_an_object) {

@@ -24,6 +24,7 @@
 
 #include "katana/base/any_of.hpp"
 #include "katana/base/box.hpp"
+#include "katana/base/borrowed.hpp"
 #include "katana/base/described.hpp"
 #include "katana/base/described_variant.hpp"
 #include "katana/container/json_read.hpp"
@@ -223,8 +224,11 @@ Value schema_of(Schemas& schemas) {
     return Object{{"type", "object"}, {"additionalProperties", schema_of<ElementOf<T>>(schemas)}};
   } else if constexpr (ListMember<T>) {
     return Object{{"type", "array"}, {"items", schema_of<ElementOf<T>>(schemas)}};
+  } else if constexpr (BorrowedList<T>) {
+    return Object{{"type", "array"}, {"items", schema_of<typename T::value_type>(schemas)}};
   } else {
-    static_assert(TextMember<T> || std::same_as<T, Text>, "a type without a schema");
+    static_assert(TextMember<T> || BorrowedText<T> || std::same_as<T, Text>,
+                  "a type without a schema");
     return Object{{"type", "string"}};
   }
 }
