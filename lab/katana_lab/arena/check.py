@@ -1,0 +1,315 @@
+"""Whether a server answers as HttpArena's validation wants it, profile by profile; exit status 1 with every failure.
+
+    lab/arena/check --h1 8080 --h1-tls 8081 --h2c 8082 --tls 8443 [--profiles baseline,json,…] [--data FOLDER]
+    lab/arena/check --server NAME[,NAME…]     # starts each of these servers itself, and checks the profiles that it has
+
+The checks are the same for all servers. Beyond theirs, a server has to close after `Connection: close`, as their
+documents say, to answer sixteen requests of one write in their order, and to send a file's own bytes, not only as many.
+Needs curl with brotli.
+"""
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import socket
+from collections.abc import Callable
+from pathlib import Path
+
+from katana_lab import LabError
+from katana_lab.arena import DATA, PROFILES, Ports, data, wire
+from katana_lab.arena.wire import BINARY, CLOSE, TEXT, Reply, WebSocket, curl
+
+SCRIPT_KINDS = ("application/javascript", "text/javascript")
+KINDS = {".css": ("text/css",), ".js": SCRIPT_KINDS, ".json": ("application/json",)}
+UPLOAD_SIZES = (512_000, 2 << 20, 10 << 20, 20 << 20)
+MISSING = "/static/no-such-file.txt"
+
+
+class Check:
+    """One server under test: what was asked of it, and what failed."""
+
+    def __init__(self, ports: Ports, folder: Path = DATA):
+        self.h1 = f"http://127.0.0.1:{ports.h1}"
+        self.h1_tls = f"https://127.0.0.1:{ports.h1_tls}"
+        self.h2c = f"http://127.0.0.1:{ports.h2c}"
+        self.tls = f"https://127.0.0.1:{ports.tls}"
+        self.ports, self.folder = ports, folder
+        self.items = {item["id"]: item for item in data.items()}
+        self.profile, self.count = "", 0
+        self.failures: list[str] = []
+
+    def expect(self, what: str, is_right: bool, got: object) -> None:
+        """Count a check; when it failed, say what and what came."""
+        self.count += 1
+        if not is_right:
+            self.failures.append(f"{self.profile}: {what}: got {str(got)[:200]}")
+
+    def expect_text(self, what: str, reply: Reply, text: str) -> None:
+        """200 and exactly this text as text/plain."""
+        self.expect(f"{what} is '{text}'", reply.status == 200 and reply.text == text,
+                    f"{reply.status} '{reply.text}'")
+        self.expect(f"{what} is text/plain", reply.kind == "text/plain", f"'{reply.kind}'")
+
+    def expect_items(self, what: str, reply: Reply, count: int, m: int, with_totals: bool = True) -> None:
+        """The first `count` items, whole, with their totals."""
+        answer = reply.json()
+        got = answer.get("items", [])
+        self.expect(f"{what} has {count} items", reply.status == 200 and answer.get("count") == count == len(got),
+                    f"{reply.status}, count {answer.get('count')}, {len(got)} items")
+        self.expect(f"{what} is application/json", reply.kind == "application/json", f"'{reply.kind}'")
+        if not with_totals:
+            return
+        wanted = [{**self.items[number], "total": self.items[number]["price"] * self.items[number]["quantity"] * m}
+                  for number in range(1, count + 1)]
+        wrong = next((f"item {index + 1} {one}" for index, (one, right) in enumerate(zip(got, wanted, strict=False))
+                      if one != right), "")
+        self.expect(f"{what} has every field and total", not wrong, wrong)
+
+    def run(self, profile: str) -> list[str]:
+        """The failures of a profile."""
+        before = len(self.failures)
+        self.profile = profile
+        try:
+            CHECKS[profile](self)
+        except (OSError, LabError) as error:
+            self.expect("the check can be made", False, error)
+        return self.failures[before:]
+
+
+def baseline(check: Check) -> None:
+    """Sums by GET and POST, in pieces and closed."""
+    url = f"{check.h1}/baseline11?a=13&b=42"
+    check.expect_text("GET", curl(url), "55")
+    check.expect_text("POST of 20", curl(url, body=b"20"), "75")
+    check.expect_text("POST of 20 in a chunk", curl(url, "-H", "Transfer-Encoding: chunked", body=b"20"), "75")
+    a, b = random.randint(100, 9999), random.randint(100, 9999)
+    check.expect_text(f"GET of {a} and {b}", curl(f"{check.h1}/baseline11?a={a}&b={b}"), str(a + b))
+    for third in random.sample(range(100, 9999), 2):
+        check.expect_text(f"POST of {third}", curl(url, body=str(third).encode()), str(55 + third))
+    host = f"Host: 127.0.0.1:{check.ports.h1}\r\n".encode()
+    get, close = b"GET /baseline11?a=13&b=42 HTTP/1.1\r\n", b"Connection: close\r\n"
+    post = b"POST /baseline11?a=13&b=42 HTTP/1.1\r\n"
+    for what, pieces, wanted in (
+            ("inside of the request line", [get[:9], get[9:] + host + close + b"\r\n"], "55"),
+            ("after each line", [get, host, close, b"\r\n"], "55"),
+            ("between head and body", [post + host + close + b"Content-Length: 2\r\n\r\n", b"20"], "75"),
+            ("inside of the body", [post + host + close + b"Content-Length: 2\r\n\r\n2", b"0"], "75"),
+            ("in the load's own chunk", [post + host + close + b"Transfer-Encoding: chunked\r\n\r\n",
+                                         b"2\r\n20\r\n0\r\n\r\n"], "75")):
+        reply, closed = wire.in_pieces(check.ports.h1, pieces)
+        check.expect(f"in pieces, {what}, is '{wanted}'", reply.status == 200 and reply.text == wanted,
+                     f"{reply.status} '{reply.text}'")
+        check.expect(f"in pieces, {what}, the connection is closed", closed, "an open connection")
+
+
+def limited(check: Check) -> None:
+    """Ten requests on a connection, and then another connection."""
+    request = f"GET /baseline11?a=13&b=42 HTTP/1.1\r\nHost: 127.0.0.1:{check.ports.h1}\r\n\r\n".encode()
+    for turn in ("first", "second"):
+        bodies = wire.pipelined(check.ports.h1, request, 10)
+        check.expect(f"ten requests of the {turn} connection", [one.strip() for one in bodies] == [b"55"] * 10, bodies)
+
+
+def pipelined(check: Check) -> None:
+    """'ok', alone and sixteen in one write."""
+    reply = curl(f"{check.h1}/pipeline")
+    check.expect_text("GET /pipeline", reply, "ok")
+    check.expect("the body is ok and nothing else", reply.body == b"ok", reply.body)
+    request = f"GET /pipeline HTTP/1.1\r\nHost: 127.0.0.1:{check.ports.h1}\r\n\r\n".encode()
+    bodies = wire.pipelined(check.ports.h1, request, 16)
+    check.expect("sixteen requests in one write are answered", bodies == [b"ok"] * 16, f"{len(bodies)} answers")
+
+
+def json_plain(check: Check) -> None:
+    """Items with totals, uncompressed."""
+    for count, m in ((12, 3), (22, 7), (31, 2), (50, 5)):
+        reply = curl(f"{check.h1}/json/{count}?m={m}")
+        check.expect_items(f"/json/{count}?m={m}", reply, count, m)
+        check.expect(f"/json/{count}?m={m} is not compressed", "content-encoding" not in reply.fields, reply.fields)
+    check.expect_items("/json/5 without m", curl(f"{check.h1}/json/5"), 5, 1)
+
+
+def json_compressed(check: Check) -> None:
+    """The same in gzip or br."""
+    for count, m in ((25, 3), (40, 7), (50, 2)):
+        what = f"/json/{count}?m={m}"
+        reply = curl(f"{check.h1}{what}", "--compressed", "-H", "Accept-Encoding: gzip, br")
+        check.expect(f"{what} is in gzip or br", reply.fields.get("content-encoding") in ("gzip", "br"), reply.fields)
+        check.expect_items(what, reply, count, m)
+    plain = curl(f"{check.h1}/json/25?m=3")
+    check.expect("without Accept-Encoding there is no Content-Encoding", plain.status == 200
+                 and "content-encoding" not in plain.fields, plain.fields)
+
+
+def json_tls(check: Check) -> None:
+    """The same over TLS, in HTTP/1.1."""
+    for count, m in ((7, 2), (23, 11), (50, 1)):
+        reply = curl(f"{check.h1_tls}/json/{count}?m={m}", "--http1.1")
+        check.expect(f"/json/{count}?m={m} is HTTP/1.1", reply.version == "HTTP/1.1", reply.version or reply.text)
+        check.expect_items(f"/json/{count}?m={m}", reply, count, m)
+
+
+def upload(check: Check) -> None:
+    """How many bytes came; curl asks 100-continue for the large ones."""
+    for content in (b"Hello, HttpArena!", os.urandom(48), *(os.urandom(size) for size in UPLOAD_SIZES)):
+        reply = curl(f"{check.h1}/upload", body=content)
+        check.expect(f"{len(content)} bytes", reply.status == 200 and reply.text == str(len(content)),
+                     f"{reply.status} '{reply.text}'")
+
+
+def static(check: Check) -> None:
+    """All twenty files, with and without compression, and one that is not there."""
+    for name in data.FILES:
+        content = (check.folder / "static" / name).read_bytes()
+        plain = curl(f"{check.h1}/static/{name}")
+        check.expect(f"{name} is its {len(content)} bytes", plain.status == 200 and plain.body == content,
+                     f"{plain.status}, {len(plain.body)} bytes")
+        kinds = KINDS.get(Path(name).suffix)
+        check.expect(f"{name} is {kinds}", kinds is None or plain.kind in kinds, f"'{plain.kind}'")
+        packed = curl(f"{check.h1}/static/{name}", "--compressed")
+        check.expect(f"{name} decodes to its {len(content)} bytes", packed.status == 200 and packed.body == content,
+                     f"{packed.status}, {len(packed.body)} bytes of {packed.fields.get('content-encoding')}")
+    gone = curl(f"{check.h1}{MISSING}")
+    check.expect("a missing file is 404", gone.status == 404, gone.status or gone.text)
+
+
+def baseline_h2(check: Check) -> None:
+    """Sums in HTTP/2 over TLS."""
+    _sums(check, check.tls, "--http2")
+
+
+def baseline_h2c(check: Check) -> None:
+    """Sums in HTTP/2 by prior knowledge, and nothing for HTTP/1.1."""
+    _sums(check, check.h2c, "--http2-prior-knowledge")
+    _refuses_http1(check, "/baseline2?a=1&b=1")
+
+
+def _sums(check: Check, base: str, flag: str) -> None:
+    a, b = random.randint(100, 9999), random.randint(100, 9999)
+    for first, second in ((13, 42), (a, b)):
+        reply = curl(f"{base}/baseline2?a={first}&b={second}", flag)
+        check.expect("the protocol is HTTP/2", reply.version == "HTTP/2", reply.version or reply.text)
+        check.expect_text(f"{first} and {second}", reply, str(first + second))
+
+
+def _refuses_http1(check: Check, path: str) -> None:
+    reply = curl(f"{check.h2c}{path}", "--http1.1", "--max-time", "5")
+    check.expect("HTTP/1.1 gets anything but 200", reply.status != 200, reply.status)
+
+
+def static_h2(check: Check) -> None:
+    """Files in HTTP/2."""
+    for name in ("reset.css", "app.js", "manifest.json"):
+        reply = curl(f"{check.tls}/static/{name}", "--http2", "--compressed")
+        check.expect("the protocol is HTTP/2", reply.version == "HTTP/2", reply.version or reply.text)
+        check.expect(f"{name} is {KINDS[Path(name).suffix]}", reply.kind in KINDS[Path(name).suffix], f"'{reply.kind}'")
+        content = (check.folder / "static" / name).read_bytes()
+        check.expect(f"{name} is its {len(content)} bytes", reply.body == content, f"{len(reply.body)} bytes")
+    gone = curl(f"{check.tls}{MISSING}", "--http2")
+    check.expect("a missing file is 404", gone.status == 404, gone.status or gone.text)
+
+
+def json_h2c(check: Check) -> None:
+    """Items in HTTP/2 by prior knowledge; totals are not compared."""
+    for count, m in ((12, 3), (22, 7), (31, 2), (50, 5)):
+        reply = curl(f"{check.h2c}/json/{count}?m={m}", "--http2-prior-knowledge")
+        check.expect("the protocol is HTTP/2", reply.version == "HTTP/2", reply.version or reply.text)
+        check.expect_items(f"/json/{count}?m={m}", reply, count, m, with_totals=False)
+    _refuses_http1(check, "/json/1?m=1")
+
+
+def echo(check: Check) -> None:
+    """WebSocket: the handshake, messages, the end, and a request that is none."""
+    for what in ("a connection", "another connection afterwards"):
+        client = WebSocket(check.ports.h1)
+        try:
+            check.expect(f"{what}: 101", client.status_line.startswith("HTTP/1.1 101"), client.status_line)
+            if not client.status_line.startswith("HTTP/1.1 101"):
+                return
+            accept = client.fields.get("sec-websocket-accept")
+            check.expect(f"{what}: Sec-WebSocket-Accept", accept == client.wanted_accept, accept)
+            texts = [f"message {number}".encode() for number in range(5)]
+            for message in ((TEXT, b"hello"), (BINARY, os.urandom(256))):
+                client.send(*message)
+                check.expect(f"{what}: {len(message[1])} bytes come back", (got := client.receive()) == message, got)
+            for text in texts:
+                client.send(TEXT, text)
+            got = [client.receive() for _ in texts]
+            check.expect(f"{what}: five texts in order", got == [(TEXT, text) for text in texts], got)
+            client.send(CLOSE, (1000).to_bytes(2, "big"))
+            opcode, payload = client.receive()
+            check.expect(f"{what}: it is closed with 1000", (opcode, payload[:2]) == (CLOSE, b"\x03\xe8"),
+                         (opcode, payload))
+        finally:
+            client.close()
+    request = f"GET /ws HTTP/1.1\r\nHost: 127.0.0.1:{check.ports.h1}\r\nConnection: close\r\n\r\n".encode()
+    reply, closed = wire.in_pieces(check.ports.h1, [request])
+    check.expect("a GET without Upgrade is 4xx, or closed", 400 <= reply.status < 500 or (not reply.status and closed),
+                 reply.status)
+
+
+CHECKS: dict[str, Callable[[Check], None]] = dict(zip(PROFILES, (
+    baseline, pipelined, limited, json_plain, json_compressed, json_tls, upload, static, baseline_h2, static_h2,
+    baseline_h2c, json_h2c, echo), strict=True))
+
+
+def listening(port: int) -> bool:
+    """Whether somebody does."""
+    with socket.socket() as probe:
+        probe.settimeout(1)
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+def parse_options(arguments: list[str] | None = None) -> argparse.Namespace:
+    """The flags."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for name in ("h1", "h1-tls", "h2c", "tls"):
+        parser.add_argument(f"--{name}", type=int, default=0, metavar="PORT")
+    parser.add_argument("--server", default="", metavar="NAME,…", help="start these servers of the arena")
+    parser.add_argument("--profiles", default="", metavar="NAME,…", help="default: those that the server has")
+    parser.add_argument("--data", type=Path, default=DATA, metavar="FOLDER", help=f"default {DATA}")
+    options = parser.parse_args(arguments)
+    options.profiles = [name for name in options.profiles.split(",") if name]
+    for name in options.profiles:
+        if name not in PROFILES:
+            parser.error(f"unknown profile '{name}'; known: {', '.join(PROFILES)}")
+    if bool(options.server) == bool(options.h1 or options.h1_tls or options.h2c or options.tls):
+        parser.error("give the ports of a server that runs (--h1 …), or --server NAME to start one")
+    return options
+
+
+def report(name: str, check: Check, profiles: list[str]) -> bool:
+    """Run and print; whether all was right."""
+    for profile in profiles:
+        before = check.count
+        failed = check.run(profile)
+        print(f"{name} {profile}: {'ok' if not failed else 'FAILED'}, {check.count - before} checks", flush=True)
+        for line in failed:
+            print(f"  {line}", flush=True)
+    return not check.failures
+
+
+def profiles_of(ports: Ports) -> list[str]:
+    """Those whose port was given."""
+    port_of = {"json-tls": ports.h1_tls, "baseline-h2": ports.tls, "static-h2": ports.tls, "baseline-h2c": ports.h2c,
+               "json-h2c": ports.h2c}
+    return [name for name in PROFILES if port_of.get(name, ports.h1)]
+
+
+def main() -> int:
+    """Check; the exit status."""
+    from katana_lab.arena import rivals                          # which needs more than the check does
+    options = parse_options()
+    data.prepare(options.data)
+    if not options.server:
+        ports = Ports(options.h1, options.h1_tls, options.h2c, options.tls)
+        return 0 if report("server", Check(ports, options.data), options.profiles or profiles_of(ports)) else 1
+    right = True
+    for server in rivals.chosen(options.server):
+        with rivals.running(server, options.data) as (_, ports):
+            profiles = [name for name in server.profiles if name in (options.profiles or PROFILES)]
+            right = report(server.name, Check(ports, options.data), profiles) and right
+    return 0 if right else 1
+
+# SPDX-License-Identifier: Apache-2.0
