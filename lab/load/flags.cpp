@@ -33,6 +33,7 @@ struct Typed {
   std::optional<std::uint64_t> message_bytes;
   std::optional<double> rate;
   bool poisson = false;
+  bool unannounced = false;
 };
 
 std::unexpected<Error> wrong(std::string message) {
@@ -79,6 +80,9 @@ void describe_load(CLI::App& app, Flags& flags, Typed& typed) {
   app.add_option("--churn", plan.requests_per_connection,
                  "requests on a connection before a new one is opened; 1 if no number is given")
       ->check(CLI::Range(1u, 1'000'000'000u));
+  app.add_flag("--unannounced", typed.unannounced,
+               "--churn: the last request on a connection does not say Connection: close; the "
+               "connection is closed when its reply has come");
   app.add_option(
       "--connection-ramp", typed.connection_ramp,
       "closed loop: TIME:COUNT,… from 1 connection in straight lines; takes the place of "
@@ -241,6 +245,16 @@ Result<void> read_websocket(const Typed& typed, Flags& flags) {
   return {};
 }
 
+Result<void> read_churn(const Typed& typed, Flags& flags) {
+  if (!typed.unannounced) return {};
+  if (flags.plan.requests_per_connection == 0) {
+    return wrong("--unannounced is of connections that end; give --churn");
+  }
+  if (flags.plan.http2) return wrong("--unannounced is of HTTP/1.1; leave --http2 out");
+  flags.request.announces_close = false;
+  return {};
+}
+
 // Its lines say what each request is.
 Result<void> read_requests_file(const Typed& typed, const Flags& flags) {
   if (flags.requests_file.empty()) return {};
@@ -292,6 +306,7 @@ Result<void> finish(const Typed& typed, Flags& flags) {
   if (auto read = read_pace(typed, plan); !read) return read;
   if (auto read = read_connection_ramp(typed, plan); !read) return read;
   if (auto read = read_protocol(typed, plan); !read) return read;
+  if (auto read = read_churn(typed, flags); !read) return read;
   if (auto read = read_contents(typed, flags); !read) return read;
   if (auto read = read_requests_file(typed, flags); !read) return read;
   if (auto read = read_websocket(typed, flags); !read) return read;

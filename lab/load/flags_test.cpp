@@ -36,6 +36,15 @@ TEST(Flags, a_bare_churn_does_not_swallow_the_url) {
   EXPECT_EQ(parse({"http://a/"})->plan.requests_per_connection, 0u);
 }
 
+TEST(Flags, an_unannounced_end_is_of_connections_that_end) {
+  EXPECT_FALSE(parse({"--churn=10", "--unannounced", "a"})->request.announces_close);
+  EXPECT_TRUE(parse({"--churn=10", "a"})->request.announces_close);
+  EXPECT_EQ(refusal({"--unannounced", "a"}),
+            "--unannounced is of connections that end; give --churn");
+  EXPECT_EQ(refusal({"--churn=10", "--unannounced", "--http2", "a"}),
+            "--unannounced is of HTTP/1.1; leave --http2 out");
+}
+
 TEST(Flags, a_rate_makes_an_open_loop_that_covers_the_warm_up) {
   const auto flags = parse({"-R", "1000", "-d", "2s", "--warmup", "500ms", "--poisson", "a"});
   ASSERT_TRUE(flags);

@@ -146,6 +146,25 @@ TEST(ClosedLoop, churn_opens_a_connection_for_every_so_many_requests) {
   EXPECT_EQ(result->total.counts.all_failures(), 0u);
 }
 
+TEST(ClosedLoop, an_unannounced_churn_ends_connections_that_the_server_keeps_open) {
+  std::atomic<int> closing = 0;
+  FakeServer server([&](Peer& peer) {
+    for (std::string head = peer.read_request(); !head.empty(); head = peer.read_request()) {
+      if (head.find("Connection:") != std::string::npos) ++closing;
+      peer.write(good_reply);
+    }
+  });
+  LoadPlan plan = counted(20);
+  plan.requests_per_connection = 2;
+  plan.reset_on_close = true;
+  const RequestSpec silent{.headers = {}, .body = {}, .announces_close = false};
+  const auto result = run(plan, server.port(), silent);
+  EXPECT_EQ(result->total.counts.requests, 20u);
+  EXPECT_EQ(closing, 0);
+  EXPECT_GE(result->total.counts.connects, 10u);
+  EXPECT_EQ(result->total.counts.all_failures(), 0u);
+}
+
 TEST(ClosedLoop, replies_that_end_with_the_connection_are_whole) {
   FakeServer server([](Peer& peer) {
     if (!peer.read_request().empty()) peer.write("HTTP/1.1 200 OK\r\n\r\nuntil the end");

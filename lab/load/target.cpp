@@ -112,9 +112,9 @@ Request build(const Url& url, const RequestSpec& spec, Bytes method, Bytes targe
   }
   Request request;
   request.octets = head + "\r\n" + spec.body;
-  request.closing_octets = has_field(spec, "connection")
-                               ? request.octets
-                               : head + "Connection: close\r\n\r\n" + spec.body;
+  const bool is_silent = !spec.announces_close || has_field(spec, "connection");
+  request.closing_octets =
+      is_silent ? request.octets : head + "Connection: close\r\n\r\n" + spec.body;
   request.is_head = method == "HEAD";
   request.method = method;
   request.path = target;

@@ -36,11 +36,12 @@ struct RequestSpec {
   std::string method = "GET";
   std::vector<std::string> headers;  // "Name: value"
   std::string body;
+  bool announces_close = true;  // by the last request on a connection
 };
 
 struct Request {
   std::string octets;
-  std::string closing_octets;  // the same with Connection: close, the last on its connection
+  std::string closing_octets;  // of the last on its connection; Connection: close if announced
   bool is_head = false;
   std::string method;
   std::string path;

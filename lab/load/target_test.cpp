@@ -66,6 +66,15 @@ TEST(Requests, one_url_is_one_request_with_host) {
   EXPECT_FALSE(requests->front().is_head);
 }
 
+TEST(Requests, an_end_that_is_not_announced_is_not_in_the_last_request) {
+  const RequestSpec spec{.headers = {"X: 1"}, .body = "abc", .announces_close = false};
+  const auto requests = make_requests(*parse_url("http://a:81/x"), spec, "");
+  ASSERT_TRUE(requests);
+  EXPECT_EQ(requests->front().octets,
+            "GET /x HTTP/1.1\r\nHost: a:81\r\nX: 1\r\nContent-Length: 3\r\n\r\nabc");
+  EXPECT_EQ(requests->front().closing_octets, requests->front().octets);
+}
+
 TEST(Requests, method_headers_and_body_are_sent_as_given) {
   const RequestSpec spec{.method = "POST", .headers = {"host: b", "X: 1"}, .body = "abc"};
   const auto requests = make_requests(*parse_url("a"), spec, "");
