@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import plotly.graph_objects as go
 
 from katana_lab import analysis, generator
+from katana_lab.arena.score import Points
 from katana_lab.figures import FIGURES, title_of
 from katana_lab.results import CaseResult, ExperimentResult
 
@@ -322,6 +324,29 @@ def balance(result: ExperimentResult) -> Plot | None:
                        marker={"color": SPARE[index % len(SPARE)]}, hovertemplate="%{x:.1f} %<extra></extra>")
     figure.update_layout(_layout("Requests by reactor, % (first round)", height=150 + 30 * len(cases), barmode="stack"))
     return _plain(figure)
+
+
+def arena_score(points: tuple[dict[str, dict[str, Points]], dict[str, Points]]) -> Plot:
+    """HttpArena's score of each server, by profile, the best on top; the last part is the bonus for memory."""
+    by_profile, sums = points
+    figure, names = go.Figure(), list(reversed(sums))
+    for number, (profile, present) in enumerate(by_profile.items()):
+        figure.add_bar(y=names, x=[present[name].rate if name in present else 0 for name in names], name=profile,
+                       orientation="h", marker={"color": SPARE[number % len(SPARE)],
+                                                "opacity": 1.0 if number < len(SPARE) else 0.55},
+                       hovertemplate=f"{profile}: %{{x:.1f}}<extra></extra>")
+    figure.add_bar(y=names, x=[sums[name].memory for name in names], name="memory bonus", orientation="h",
+                   marker={"color": COLOURS["floor"]}, hovertemplate="memory: %{x:.1f}<extra></extra>")
+    figure.update_layout(_layout("HttpArena's score on one CPU, over the servers of this run",
+                                 height=240 + 30 * len(names), barmode="stack"))
+    return _plain(figure)
+
+
+def write_page(plot: Plot, path: Path) -> None:
+    """A plot as a page of its own, which needs nothing from elsewhere."""
+    figure = go.Figure(plot)
+    figure.update_layout(margin={"l": 90, "r": 12, "t": 150, "b": 40}, title={"x": 0})
+    figure.write_html(path, include_plotlyjs=True)
 
 
 def flame(case: CaseResult) -> Plot | None:

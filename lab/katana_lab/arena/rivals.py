@@ -9,6 +9,8 @@ from __future__ import annotations
 import argparse
 import contextlib
 import dataclasses
+import functools
+import itertools
 import os
 import shlex
 import shutil
@@ -23,6 +25,7 @@ from katana_lab.costs import harness
 
 SOURCES = FOLDER / "rivals"
 BUILD_SECONDS_MAX = 1800
+PORT_SETS = 16                           # in turn, so that a server does not begin among another's last connections
 RUST, GO, NODE, PYTHON = BUILD / "rust", BUILD / "go", BUILD / "node", BUILD / "fastapi"
 H1 = ("baseline", "pipelined", "limited-conn", "json")
 BARE = (*H1, "json-tls", "upload", "baseline-h2", "baseline-h2c", "json-h2c")
@@ -139,7 +142,7 @@ SERVERS = {server.name: server for server in (
            lambda build, work: [f"{PYTHON}/venv/bin/python", f"{SOURCES}/fastapi/server.py"], ("python3",),
            "apt-get install python3-venv", pip),
     configured("nginx", "nginx of Debian by configuration", ("pipelined", "static", "static-h2")),
-    configured("h2o", "h2o of Debian by configuration, sums by its mruby",
+    configured("h2o", "h2o of Debian by configuration, sums by its mruby; it knows no q-values",
                ("baseline", "pipelined", "limited-conn", "upload", "static", "baseline-h2", "static-h2",
                 "baseline-h2c")),
 )}
@@ -154,14 +157,20 @@ def chosen(names: str | Sequence[str]) -> list[Server]:
     return [SERVERS[name] for name in found]
 
 
+@functools.cache
+def _port_sets() -> Iterator[Ports]:
+    free = proc.free_port()
+    return itertools.cycle([Ports.take(free) for _ in range(PORT_SETS)])
+
+
 @contextlib.contextmanager
 def running(server: Server, data: Path = DATA, build: Path | None = None,
-            ports: Iterator[int] | None = None) -> Iterator[tuple[harness.Running, Ports]]:
+            prefix: Sequence[str] = ()) -> Iterator[tuple[harness.Running, Ports]]:
     """A fresh server with one thread on its CPU, once it listens on all the ports that its profiles need."""
     build = build or ROOT / "build/bench"
     if reason := server.missing(build):
         raise LabError(f"{server.name}: {reason}")
-    taken = Ports.take(ports or proc.free_port())
+    taken = next(_port_sets())
     wanted = {taken.h1, *(port for port, name in ((taken.h1_tls, "json-tls"), (taken.h2c, "baseline-h2c"),
                                                   (taken.tls, "static-h2")) if name in server.profiles)}
 
@@ -173,7 +182,7 @@ def running(server: Server, data: Path = DATA, build: Path | None = None,
     def command(_: int, work: Path) -> list[str]:
         return [*server.command(build, work), *taken.flags(data)]
 
-    with harness.serving(server.name, command, iter([taken.h1]), ready) as process:
+    with harness.serving(server.name, command, iter([taken.h1]), ready, prefix) as process:
         yield process, taken
 
 

@@ -84,6 +84,8 @@ async fn serve_connection(port: Port, stream: TcpStream) {
     if let Some(acceptor) = port.tls {
         let Ok(stream) = acceptor.accept(stream).await else { return };
         let _ = port.builder.serve_connection_with_upgrades(TokioIo::new(stream), port.app).await;
+    } else if !port.builder.is_http1_available() {
+        let _ = port.builder.serve_connection(TokioIo::new(stream), port.app).await; // with upgrades it takes both
     } else {
         let _ = port.builder.serve_connection_with_upgrades(TokioIo::new(stream), port.app).await;
     }

@@ -1,0 +1,232 @@
+"""HttpArena's profiles on one CPU, KATANA beside rivals that are written to its rules, in one run.
+
+    arena.py [--servers katana,actix,…] [--profiles baseline,json,…] [--rounds 5] [--seconds 3] [--scale 64]
+             [--build build/bench] [--cgroup FOLDER] [--no-check] [--json FILE] [--markdown FILE] [--html FILE]
+
+First every server is checked as HttpArena validates it (lab/arena/check): a profile that fails is left out, and named.
+Then each round runs every server once (A B C A B C …) for each connection count of a profile: a fresh process with one
+thread on CPU 0, a second of warm-up, and the load on CPU 1 by katana-load. HttpArena's connection counts are divided by
+--scale, since theirs are for 64 threads.
+    CPU us/request   user and kernel time of the server's processes for each request
+    ratio            of that to the first server's: median over rounds of (server / first) within a round
+    requests/s       '≥': a lower bound, because the generator was the limit: it used, or waited for, its CPU for more
+                     than 90 % of the time, and the server did not use as much of its own
+    p99 us           of a closed loop, from sending to the whole reply
+    MiB              anonymous memory (Pss_Anon): after the start, and the most under load; of the cgroup without
+                     inactive_file where --cgroup names a folder in which groups may be made
+    B/reply          of all that the server sent, heads and TLS included
+    server, client   shares of CPU 0 that the server used, and of CPU 1 that the generator used or waited for
+The score is HttpArena's, over the servers of this run: it says nothing about servers that are not here.
+Rivals are built by lab/arena/rivals/build.
+"""
+from __future__ import annotations
+
+import argparse
+import statistics
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from katana_lab import LabError, proc
+from katana_lab.arena import DATA, PROFILES, check, data, memory, rivals, score
+from katana_lab.arena.loads import LOADS, SCALE
+from katana_lab.costs import harness
+from katana_lab.drivers import drive
+from katana_lab.heading import made_by
+
+SATURATED, IDLE_SERVER = 0.90, 0.90
+COLUMNS = ("server", "connections", "CPU us/request", "ratio", "requests/s", "p99 us", "MiB at rest", "MiB loaded",
+           "MiB cgroup", "B/reply", "server", "client", "errors")
+# profile -> connections -> rounds
+Results = dict[str, dict[int, harness.Rounds]]
+
+
+def parse_options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
+    """The flags, checked."""
+    parser = harness.parser(__doc__, 5, 3.0)
+    add = parser.add_argument
+    add("--servers", default="", metavar="NAME,…", help="default: all that are built; the first is compared with")
+    add("--profiles", default=",".join(PROFILES), metavar="NAME,…", help="default: all")
+    add("--scale", type=harness.at_least_one(int), default=SCALE, help=f"of connections; default {SCALE}")
+    add("--cgroup", type=Path, metavar="FOLDER", help="of cgroup, in which a group for each server may be made")
+    add("--no-check", action="store_true", help="believe that the servers answer rightly")
+    add("--html", type=Path, metavar="FILE", help="write the picture of the score")
+    add("--data", type=Path, default=DATA, metavar="FOLDER", help=f"default {DATA}")
+    options = parser.parse_args(arguments)
+    options.profiles = harness.known(parser, "profile", options.profiles, PROFILES)
+    if options.servers:
+        options.servers = harness.known(parser, "server", options.servers, list(rivals.SERVERS))
+    return options
+
+
+def entrants(options: argparse.Namespace) -> dict[str, rivals.Server]:
+    """Those that were asked for, or all that are here; who is missing is said."""
+    found = {}
+    for name, server in rivals.SERVERS.items():
+        if options.servers and name not in options.servers:
+            continue
+        reason = server.missing(options.build)
+        if reason and options.servers:
+            raise LabError(f"{name}: {reason}")
+        if reason:
+            print(f"left out: {name}: {reason}", file=sys.stderr)
+        else:
+            found[name] = server
+    order = options.servers or list(found)
+    return {name: found[name] for name in order}
+
+
+def checked(options: argparse.Namespace, servers: dict[str, rivals.Server]) -> dict[str, list[str]]:
+    """The servers of each profile, without those that answer wrongly."""
+    fit: dict[str, list[str]] = {profile: [] for profile in options.profiles}
+    for name, server in servers.items():
+        profiles = [profile for profile in options.profiles if profile in server.profiles]
+        if options.no_check:
+            for profile in profiles:
+                fit[profile].append(name)
+            continue
+        with rivals.running(server, options.data, options.build) as (_, ports):
+            examined = check.Check(ports, options.data)
+            for profile in profiles:
+                failed = examined.run(profile)
+                if failed:
+                    print(f"left out: {name} in {profile}: {failed[0]}", file=sys.stderr)
+                else:
+                    fit[profile].append(name)
+    return {profile: names for profile, names in fit.items() if names}
+
+
+def measure(server: rivals.Server, profile: str, connections: int, options: argparse.Namespace) -> dict:
+    """A fresh server under a profile's load."""
+    load = LOADS[profile]
+    group = memory.Group(options.cgroup) if options.cgroup else None
+    try:
+        with rivals.running(server, options.data, options.build, prefix=group.prefix if group else ()) as (process,
+                                                                                                        ports):
+            at_rest = memory.at_rest(process.pid)
+            drive(load.driver, load.job(profile, ports, options.build, options.data, connections, 1.0),
+                  [harness.CLIENT_CPU])
+            job = load.job(profile, ports, options.build, options.data, connections, options.seconds)
+            with memory.Watch(process.pid, group).watching() as most:
+                figures, done = harness.measure_load(process.pid, load.driver, job)
+    finally:
+        if group:
+            group.close()
+    own = done.told["generator"]
+    return {**figures, **most, "rest_kib": at_rest, "p99_us": done.told["latency_us"]["p99"],
+            "reply_bytes": done.told["bytes"] / max(done.requests, 1), "generator": own["cpu_share"] + own["wait_share"]}
+
+
+def run(options: argparse.Namespace, servers: dict[str, rivals.Server], fit: dict[str, list[str]]) -> Results:
+    """All profiles, one after another."""
+    results: Results = {}
+    for profile, names in fit.items():
+        results[profile] = {}
+        for connections in LOADS[profile].connections(options.scale):
+            def one(name: str, profile: str = profile, connections: int = connections) -> dict:
+                return measure(servers[name], profile, connections, options)
+
+            results[profile][connections] = harness.in_rounds(options.rounds, names, one, f"{profile} {connections}")
+    return results
+
+
+# ---- tables --------------------------------------------------------------------------------------
+
+def is_bounded(figures: Sequence[dict]) -> bool:
+    """The generator was the limit in most rounds."""
+    limits = [one["generator"] > SATURATED and one["server"] < IDLE_SERVER for one in figures]
+    return sum(limits) * 2 > len(limits)
+
+
+def row(rounds: harness.Rounds, name: str, connections: int) -> tuple[str, ...]:
+    """The cells of a server at a connection count."""
+    calm, median = harness.calm(rounds, name), harness.median
+    first = next(iter(rounds[0]))
+    return (name, str(connections), median(calm, "us"), harness.spread(harness.ratios(rounds, name, first)),
+            ("≥ " if is_bounded(calm) else "") + median(calm, "rate", ",.0f"), median(calm, "p99_us", ",.0f"),
+            median(calm, "rest_kib", ".1f", 1 / 1024), median(calm, "pss_anon_kib", ".1f", 1 / 1024),
+            median(calm, "cgroup_kib", ".1f", 1 / 1024), median(calm, "reply_bytes", ",.0f"),
+            f"{median(calm, 'server', '.0f', 100)} %", f"{median(calm, 'generator', '.0f', 100)} %",
+            str(sum(one[name]["errors"] for one in rounds)))
+
+
+def mean_over_counts(by_count: dict[int, harness.Rounds], name: str, figure: str) -> float:
+    """The mean over connection counts of the median over rounds."""
+    return statistics.mean(statistics.median(one.get(figure) or 0 for one in harness.calm(rounds, name))
+                           for rounds in by_count.values())
+
+
+def entries_of(results: Results) -> dict[str, dict[str, score.Entry]]:
+    """What the score is made of."""
+    return {profile: {name: score.Entry(mean_over_counts(by_count, name, "rate"),
+                                        max(mean_over_counts(by_count, name, "pss_anon_kib") / 1024, 0.1),
+                                        mean_over_counts(by_count, name, "reply_bytes"))
+                      for name in next(iter(by_count.values()))[0]}
+            for profile, by_count in results.items()}
+
+
+def score_table(results: Results, servers: dict[str, rivals.Server]) -> list[str]:
+    """The score of each server."""
+    by_profile, sums = score.score(entries_of(results))
+    rows = [(name, servers[name].kind, servers[name].language,
+             str(sum(name in points for points in by_profile.values())), f"{points.rate:,.0f}",
+             f"{points.memory:,.0f}", f"{points.total:,.0f}") for name, points in sums.items()]
+    return harness.markdown(("server", "class", "language", "profiles", "by rate", "by memory", "score"), rows)
+
+
+def place(values: dict[str, float], name: str, smallest_first: bool) -> tuple[int, str, float]:
+    """The place of a server, the best of the others, and its value over theirs."""
+    order = sorted(values, key=lambda one: values[one] if smallest_first else -values[one])
+    best = next((one for one in order if one != name), name)
+    return order.index(name) + 1, best, values[name] / values[best] if values[best] else 0.0
+
+
+def standing(results: Results, name: str) -> list[str]:
+    """Where a server stands: by CPU, by rate and by memory, beside the best of the others."""
+    rows = []
+    for profile, by_count in results.items():
+        names = list(next(iter(by_count.values()))[0])
+        if name not in names:
+            continue
+        cells = []
+        for figure, smallest in (("us", True), ("rate", False), ("pss_anon_kib", True)):
+            values = {one: mean_over_counts(by_count, one, figure) for one in names}
+            where, best, ratio = place(values, name, smallest)
+            cells.append(f"{where} of {len(names)}, {ratio:.2f} × {best}")
+        rows.append((profile, *cells))
+    return harness.markdown(("profile", "CPU/request", "requests/s", "anonymous memory"), rows)
+
+
+def tables(results: Results, servers: dict[str, rivals.Server]) -> list[str]:
+    """All of them."""
+    first = next(iter(servers))
+    lines = ["# HttpArena's profiles on one CPU", "", made_by("lab/arena.py"), "", "## Score", "",
+             *score_table(results, servers), "", f"## Where {first} stands", "",
+             "Place, and its value over that of the best of the others; means over connection counts.", "",
+             *standing(results, first)]
+    for profile, by_count in results.items():
+        lines += ["", f"## {profile}", ""]
+        lines += harness.markdown(COLUMNS, [row(rounds, name, connections) for connections, rounds in by_count.items()
+                                            for name in rounds[0]])
+    return lines
+
+
+def main() -> None:
+    """Check, measure, print, write."""
+    options = parse_options()
+    harness.need("curl")
+    proc.built("katana-load", options.build)
+    data.prepare(options.data)
+    servers = entrants(options)
+    fit = checked(options, servers)
+    if not fit:
+        raise LabError("no server has any of these profiles: lab/arena/rivals/build builds the rivals")
+    results = run(options, servers, fit)
+    lines = tables(results, servers)
+    print("\n".join(lines))
+    harness.write(options, lines, results)
+    if options.html:
+        from katana_lab import plots                             # which needs plotly
+        plots.write_page(plots.arena_score(score.score(entries_of(results))), options.html)
+
+# SPDX-License-Identifier: Apache-2.0
