@@ -114,7 +114,8 @@ def measure(server: rivals.Server, profile: str, connections: int, options: argp
             group.close()
     own = done.told["generator"]
     return {**figures, **most, "rest_kib": at_rest, "p99_us": done.told["latency_us"]["p99"],
-            "reply_bytes": done.told["bytes"] / max(done.requests, 1), "generator": own["cpu_share"] + own["wait_share"]}
+            "reply_bytes": done.told["bytes"] / max(done.requests, 1),
+            "generator": own["cpu_share"] + own["wait_share"]}
 
 
 def run(options: argparse.Namespace, servers: dict[str, rivals.Server], fit: dict[str, list[str]]) -> Results:

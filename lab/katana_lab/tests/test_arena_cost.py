@@ -1,4 +1,6 @@
 """arena.py: HttpArena's score, places and tables, made of figures that are given. No test measures."""
+import os
+
 import pytest
 
 from katana_lab import LabError, UsageError, plots
@@ -88,6 +90,18 @@ def test_a_groups_memory_is_without_what_the_kernel_may_drop(tmp_path, names, te
     if len(names) > 1:
         (tmp_path / names[1]).write_text(text)
     assert memory.used_kib(tmp_path) == used
+
+
+def test_a_watch_keeps_the_most_it_saw_and_looks_at_least_once(monkeypatch):
+    with memory.Watch(os.getpid()).watching() as most:
+        pass
+    assert most["pss_anon_kib"] > 1000 and most["rss_anon_kib"] >= most["pss_anon_kib"] // 2
+    watch, sizes = memory.Watch(0), iter([5, 9, 7])
+    monkeypatch.setattr(memory, "pss_anon_kib", lambda pid: next(sizes))
+    monkeypatch.setattr(memory.proc, "memory_kib", lambda pid, what: 1)
+    for _ in range(3):
+        watch.look()
+    assert watch.most == {"pss_anon_kib": 9, "rss_anon_kib": 1}
 
 
 def test_a_group_that_cannot_be_made_is_named_with_the_remedy(tmp_path):
