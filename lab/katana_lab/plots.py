@@ -338,7 +338,7 @@ def arena_score(points: tuple[dict[str, dict[str, Points]], dict[str, Points]]) 
     figure.add_bar(y=names, x=[sums[name].memory for name in names], name="memory bonus", orientation="h",
                    marker={"color": COLOURS["floor"]}, hovertemplate="memory: %{x:.1f}<extra></extra>")
     figure.update_layout(_layout("HttpArena's score on one CPU, over the servers of this run",
-                                 height=240 + 30 * len(names), barmode="stack"))
+                                 height=240 + 30 * len(names), barmode="stack"), legend_traceorder="normal")
     return _plain(figure)
 
 

@@ -45,8 +45,9 @@ def weighted_rates(profile: str, entries: Mapping[str, Entry]) -> dict[str, floa
     """The rates that count."""
     if profile not in WEIGHTED_BY_SIZE:
         return {name: entry.rate for name, entry in entries.items()}
-    smallest = min(entry.reply_bytes for entry in entries.values())
-    return {name: entry.rate * (smallest / entry.reply_bytes) ** 2 for name, entry in entries.items()}
+    smallest = min((entry.reply_bytes for entry in entries.values() if entry.reply_bytes), default=1.0)
+    return {name: entry.rate * (smallest / entry.reply_bytes) ** 2 if entry.reply_bytes else 0.0
+            for name, entry in entries.items()}
 
 
 def points_of(profile: str, entries: Mapping[str, Entry]) -> dict[str, Points]:

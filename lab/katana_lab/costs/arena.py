@@ -1,7 +1,8 @@
 """HttpArena's profiles on one CPU, KATANA beside rivals that are written to its rules, in one run.
 
     arena.py [--servers katana,actix,…] [--profiles baseline,json,…] [--rounds 5] [--seconds 3] [--scale 64]
-             [--build build/bench] [--cgroup FOLDER] [--no-check] [--json FILE] [--markdown FILE] [--html FILE]
+             [--counts all] [--build build/bench] [--cgroup FOLDER] [--no-check] [--json FILE] [--markdown FILE]
+             [--html FILE]
 
 First every server is checked as HttpArena validates it (lab/arena/check): a profile that fails is left out, and named.
 Then each round runs every server once (A B C A B C …) for each connection count of a profile: a fresh process with one
@@ -17,11 +18,13 @@ thread on CPU 0, a second of warm-up, and the load on CPU 1 by katana-load. Http
     B/reply          of all that the server sent, heads and TLS included
     server, client   shares of CPU 0 that the server used, and of CPU 1 that the generator used or waited for
 The score is HttpArena's, over the servers of this run: it says nothing about servers that are not here.
-Rivals are built by lab/arena/rivals/build.
+Rivals are built by lab/arena/rivals/build. All of it, five rounds of eleven servers, takes about two hours; the largest
+count of each profile, three rounds of three servers, twenty minutes.
 """
 from __future__ import annotations
 
 import argparse
+import math
 import statistics
 import sys
 from collections.abc import Sequence
@@ -37,6 +40,8 @@ from katana_lab.heading import made_by
 SATURATED, IDLE_SERVER = 0.90, 0.90
 COLUMNS = ("server", "connections", "CPU us/request", "ratio", "requests/s", "p99 us", "MiB at rest", "MiB loaded",
            "MiB cgroup", "B/reply", "server", "client", "errors")
+# What a round has of a server that did not start, or answered nothing.
+FAILED = {"us": None, "rate": 0.0, "errors": 1, "other": 0.0, "server": 0.0, "generator": 0.0}
 # profile -> connections -> rounds
 Results = dict[str, dict[int, harness.Rounds]]
 
@@ -47,6 +52,7 @@ def parse_options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     add = parser.add_argument
     add("--servers", default="", metavar="NAME,…", help="default: all that are built; the first is compared with")
     add("--profiles", default=",".join(PROFILES), metavar="NAME,…", help="default: all")
+    add("--counts", choices=["all", "largest"], default="all", help="of a profile's connection counts; default all")
     add("--scale", type=harness.at_least_one(int), default=SCALE, help=f"of connections; default {SCALE}")
     add("--cgroup", type=Path, metavar="FOLDER", help="of cgroup, in which a group for each server may be made")
     add("--no-check", action="store_true", help="believe that the servers answer rightly")
@@ -118,16 +124,29 @@ def measure(server: rivals.Server, profile: str, connections: int, options: argp
             "generator": own["cpu_share"] + own["wait_share"]}
 
 
+def counts_of(profile: str, options: argparse.Namespace) -> list[int]:
+    """Its connection counts."""
+    counts = LOADS[profile].connections(options.scale)
+    return counts[-1:] if options.counts == "largest" else counts
+
+
 def run(options: argparse.Namespace, servers: dict[str, rivals.Server], fit: dict[str, list[str]]) -> Results:
-    """All profiles, one after another."""
+    """All profiles, one after another; --json has what is there after each. A server that fails in a round has nothing
+    in it: the others' hours are not lost.
+    """
     results: Results = {}
     for profile, names in fit.items():
         results[profile] = {}
-        for connections in LOADS[profile].connections(options.scale):
+        for connections in counts_of(profile, options):
             def one(name: str, profile: str = profile, connections: int = connections) -> dict:
-                return measure(servers[name], profile, connections, options)
+                try:
+                    return measure(servers[name], profile, connections, options)
+                except LabError as error:
+                    print(f"\n{name} in {profile}: {error}", file=sys.stderr)
+                    return dict(FAILED)
 
             results[profile][connections] = harness.in_rounds(options.rounds, names, one, f"{profile} {connections}")
+        harness.write(argparse.Namespace(json=options.json), [], results)
     return results
 
 
@@ -177,7 +196,7 @@ def score_table(results: Results, servers: dict[str, rivals.Server]) -> list[str
 
 def place(values: dict[str, float], name: str, smallest_first: bool) -> tuple[int, str, float]:
     """The place of a server, the best of the others, and its value over theirs."""
-    order = sorted(values, key=lambda one: values[one] if smallest_first else -values[one])
+    order = sorted(values, key=lambda one: (values[one] or math.inf) if smallest_first else -values[one])
     best = next((one for one in order if one != name), name)
     return order.index(name) + 1, best, values[name] / values[best] if values[best] else 0.0
 

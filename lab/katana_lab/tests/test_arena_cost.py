@@ -63,6 +63,24 @@ def test_a_rate_that_the_generator_limited_is_a_lower_bound():
     assert rows[0][8] == "n/a"                                         # no cgroup was given
 
 
+def test_a_server_that_fails_in_a_round_costs_the_others_nothing(tmp_path, monkeypatch, capsys):
+    def measure(server, profile, connections, options):
+        if server.name == "actix":
+            raise LabError("it ended with status 1")
+        return figures(5, 100)
+
+    monkeypatch.setattr(arena_cost, "measure", measure)
+    options = arena_cost.parse_options(["--rounds", "2", "--profiles", "json-comp", "--counts", "largest", "--json",
+                                        str(tmp_path / "kept.json")])
+    servers = {name: rivals.SERVERS[name] for name in ("katana", "actix")}
+    results = arena_cost.run(options, servers, {"json-comp": list(servers)})
+    assert list(results["json-comp"]) == [256] and "256" in (tmp_path / "kept.json").read_text()
+    assert "actix in json-comp: it ended with status 1" in capsys.readouterr().err
+    text = "\n".join(arena_cost.tables(results, servers))
+    assert "| actix | 256 | n/a | n/a | 0 | n/a |" in text and "| json-comp | 1 of 2," in text
+    assert "| actix | production | Rust | 1 | 0 | 0 | 0 |" in text
+
+
 def test_tables_have_the_score_and_every_profile():
     servers = {name: rivals.SERVERS[name] for name in ("katana", "actix")}
     text = "\n".join(arena_cost.tables(one_profile(katana=figures(5, 100), actix=figures(10, 200)), servers))
