@@ -16,7 +16,7 @@ import socket
 from collections.abc import Callable
 from pathlib import Path
 
-from katana_lab import LabError
+from katana_lab import ROOT, LabError
 from katana_lab.arena import DATA, PROFILES, Ports, data, wire
 from katana_lab.arena.wire import BINARY, CLOSE, TEXT, Reply, WebSocket, curl
 
@@ -269,6 +269,8 @@ def parse_options(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--server", default="", metavar="NAME,…", help="start these servers of the arena")
     parser.add_argument("--profiles", default="", metavar="NAME,…", help="default: those that the server has")
     parser.add_argument("--data", type=Path, default=DATA, metavar="FOLDER", help=f"default {DATA}")
+    parser.add_argument("--build", type=Path, default=ROOT / "build/bench", metavar="FOLDER",
+                        help="where KATANA's own server is; default build/bench")
     options = parser.parse_args(arguments)
     options.profiles = [name for name in options.profiles.split(",") if name]
     for name in options.profiles:
@@ -307,7 +309,7 @@ def main() -> int:
         return 0 if report("server", Check(ports, options.data), options.profiles or profiles_of(ports)) else 1
     right = True
     for server in rivals.chosen(options.server):
-        with rivals.running(server, options.data) as (_, ports):
+        with rivals.running(server, options.data, options.build) as (_, ports):
             profiles = [name for name in server.profiles if name in (options.profiles or PROFILES)]
             right = report(server.name, Check(ports, options.data), profiles) and right
     return 0 if right else 1

@@ -164,10 +164,9 @@ def _port_sets() -> Iterator[Ports]:
 
 
 @contextlib.contextmanager
-def running(server: Server, data: Path = DATA, build: Path | None = None,
+def running(server: Server, data: Path = DATA, build: Path = ROOT / "build/bench",
             prefix: Sequence[str] = ()) -> Iterator[tuple[harness.Running, Ports]]:
     """A fresh server with one thread on its CPU, once it listens on all the ports that its profiles need."""
-    build = build or ROOT / "build/bench"
     if reason := server.missing(build):
         raise LabError(f"{server.name}: {reason}")
     taken = next(_port_sets())
