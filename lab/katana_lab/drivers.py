@@ -96,6 +96,23 @@ class H2load:
         return Drive(good, _number(r"([\d.]+) req/s", output, float), asked - good, {})
 
 
+class H2loadTimed(H2load):
+    """h2load for a time; `flags` may name a file of URIs (`-i FILE`), which are below the job's own. It tells no
+    percentiles.
+    """
+
+    def command(self, job: Job) -> list[str]:
+        """One thread."""
+        return [proc.tool("h2load"), "-t1", f"-c{job.connections}", f"-m{job.in_flight}", "-D", f"{job.seconds:g}",
+                *job.flags, *(("-B",) if "-i" in job.flags else ()), job.url]
+
+    def read(self, output: str) -> Drive:
+        """`bytes`: of all that came, TLS excluded."""
+        done = super().read(output)
+        return Drive(done.requests, done.rate_per_s, _number(r"(\d+) failed", output),
+                     {"bytes": _number(r"traffic: \S+ \((\d+)\) total", output)})
+
+
 class KatanaLoad:
     """katana-load of the build: HTTP/1.1; its subclasses are its other modes."""
 
@@ -171,7 +188,8 @@ class TlsHandshakes:
 
 
 DRIVERS: dict[str, Driver] = {
-    "wrk": Wrk(), "h2load": H2load(), "katana-load": KatanaLoad(), "churn": Churn(), "http2": Http2(),
+    "wrk": Wrk(), "h2load": H2load(), "h2load-timed": H2loadTimed(),
+    "katana-load": KatanaLoad(), "churn": Churn(), "http2": Http2(),
     "websocket": WebSocket(), "chat_load": ChatLoad(), "tls_handshakes": TlsHandshakes(),
 }
 

@@ -57,17 +57,23 @@ class Load:
             write_whole(path, text)
         return "--requests-file" if self.requests else "--urls", str(path)
 
+    def by_h2load(self) -> Load:
+        """The same by HttpArena's own generator of HTTP/2; itself where that is not HTTP/2."""
+        return dataclasses.replace(self, driver="h2load-timed") if self.driver == "http2" else self
+
     def job(self, name: str, ports: Ports, build: Path, folder: Path, connections: int, seconds: float) -> Job:
         """What the driver is given."""
         secure = self.port in ("tls", "h1_tls")
         flags = [*(part for field in self.fields for part in ("-H", field))]
         if self.driver == "websocket":
             flags += ["--body", "hello"]
+        elif self.driver == "h2load-timed":
+            flags += ["-i", self.write(name, folder)[1]]
         else:
             flags += [*self.write(name, folder), "--expect-status", "2xx"]
         if self.each:
             flags += [f"--churn={self.each}", "--reset", "--unannounced"]
-        if secure:
+        if secure and self.driver != "h2load-timed":
             flags += ["--insecure"]
         return Job(getattr(ports, self.port), build, "/ws" if self.driver == "websocket" else "/",
                    scheme="https" if secure else "http", connections=connections, seconds=seconds,

@@ -7,7 +7,8 @@
 First every server is checked as HttpArena validates it (lab/arena/check): a profile that fails is left out, and named.
 Then each round runs every server once (A B C A B C …) for each connection count of a profile: a fresh process with one
 thread on CPU 0, a second of warm-up, and the load on CPU 1 by katana-load. HttpArena's connection counts are divided by
---scale, since theirs are for 64 threads.
+--scale, since theirs are for 64 threads. katana-load sends the same octets for the same request of HTTP/2; h2load
+indexes its fields (--h2load), as HttpArena's load does.
     CPU us/request   user and kernel time of the server's processes for each request
     ratio            of that to the first server's: median over rounds of (server / first) within a round
     requests/s       '≥': a lower bound, because the generator was the limit: it used, or waited for, its CPU for more
@@ -56,6 +57,7 @@ def parse_options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     add("--scale", type=harness.at_least_one(int), default=SCALE, help=f"of connections; default {SCALE}")
     add("--cgroup", type=Path, metavar="FOLDER", help="of cgroup, in which a group for each server may be made")
     add("--no-check", action="store_true", help="believe that the servers answer rightly")
+    add("--h2load", action="store_true", help="of HTTP/2: by h2load, as theirs, in place of katana-load")
     add("--html", type=Path, metavar="FILE", help="write the picture of the score")
     add("--data", type=Path, default=DATA, metavar="FOLDER", help=f"default {DATA}")
     options = parser.parse_args(arguments)
@@ -104,7 +106,7 @@ def checked(options: argparse.Namespace, servers: dict[str, rivals.Server]) -> d
 
 def measure(server: rivals.Server, profile: str, connections: int, options: argparse.Namespace) -> dict:
     """A fresh server under a profile's load."""
-    load = LOADS[profile]
+    load = LOADS[profile].by_h2load() if options.h2load else LOADS[profile]
     group = memory.Group(options.cgroup) if options.cgroup else None
     try:
         with rivals.running(server, options.data, options.build, prefix=group.prefix if group else ()) as (process,
@@ -118,10 +120,10 @@ def measure(server: rivals.Server, profile: str, connections: int, options: argp
     finally:
         if group:
             group.close()
-    own = done.told["generator"]
-    return {**figures, **most, "rest_kib": at_rest, "p99_us": done.told["latency_us"]["p99"],
+    own = done.told.get("generator")
+    return {**figures, **most, "rest_kib": at_rest, "p99_us": done.told.get("latency_us", {}).get("p99"),
             "reply_bytes": done.told["bytes"] / max(done.requests, 1),
-            "generator": own["cpu_share"] + own["wait_share"]}
+            "generator": own["cpu_share"] + own["wait_share"] if own else figures["client"]}
 
 
 def counts_of(profile: str, options: argparse.Namespace) -> list[int]:

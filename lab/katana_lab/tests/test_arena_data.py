@@ -5,7 +5,7 @@ import zlib
 
 import pytest
 
-from katana_lab import arena
+from katana_lab import arena, drivers
 from katana_lab.arena import data, loads
 
 SMALL = [name for name, (size, _) in data.FILES.items() if size <= 30_000]
@@ -55,6 +55,23 @@ def test_a_load_names_its_file_and_closes_without_a_word(tmp_path):
 def test_a_load_goes_to_its_port(profile, url, flag, tmp_path):
     job = loads.LOADS[profile].job(profile, arena.Ports(1, 2, 3, 4), tmp_path, tmp_path, 8, 1.0)
     assert job.url == url and flag in job.flags
+
+
+def test_http2_by_h2load_has_the_same_paths_and_its_own_flags(tmp_path, monkeypatch):
+    monkeypatch.setattr(drivers.proc, "tool", lambda name: name)
+    load = loads.LOADS["json-h2c"].by_h2load()
+    job = load.job("json-h2c", arena.Ports(1, 2, 3, 4), tmp_path, tmp_path, 8, 1.5)
+    assert drivers.DRIVERS[load.driver].command(job) == [
+        "h2load", "-t1", "-c8", "-m32", "-D", "1.5", "-i", str(tmp_path / "loads" / "json-h2c"), "-B",
+        "http://127.0.0.1:3/"]
+    assert (tmp_path / "loads" / "json-h2c").read_text().split() == list(loads.PRICED)
+    assert loads.LOADS["json"].by_h2load() is loads.LOADS["json"]
+    done = drivers.DRIVERS[load.driver].read("""finished in 1.51s, 28420.00 req/s, 97.30MB/s
+requests: 42630 total, 42700 started, 42630 done, 42628 succeeded, 2 failed, 2 errored, 0 timeout
+status codes: 42628 2xx, 0 3xx, 0 4xx, 0 5xx
+traffic: 146.00MB (153092096) total, 1.02MB (1071230) headers (space savings 92.00%), 144.60MB (151626240) data
+""")
+    assert (done.requests, done.rate_per_s, done.errors, done.told) == (42628, 28420.0, 2, {"bytes": 153092096})
 
 
 def test_every_profile_has_a_load_and_connections_for_one_thread():
