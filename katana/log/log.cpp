@@ -16,6 +16,7 @@
 
 #include "katana/base/futex.hpp"
 #include "katana/base/monotonic_clock.hpp"
+#include "katana/base/quiet_thread.hpp"
 #include "katana/log/live_logs.hpp"
 #include "katana/log/writer.hpp"
 
@@ -166,13 +167,7 @@ LogCore::LogCore(Options options, const LogPlace& place, RingSet& rings)
   if (options_.mode == Mode::synchronous) return;
   // The writer takes no signal that is meant for the program, and no SIGPIPE of a sink that is a
   // pipe; a crash of its own it must take.
-  sigset_t all, before;
-  sigfillset(&all);
-  for (const int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGSYS})
-    sigdelset(&all, signal);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  thread_ = std::thread([this] { run(); });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  thread_ = quiet_thread([this] { run(); });
   pthread_setname_np(thread_.native_handle(), "katana-log");
 }
 

@@ -10,6 +10,7 @@
 
 #include "katana/base/json_string.hpp"
 #include "katana/base/monotonic_clock.hpp"
+#include "katana/base/quiet_thread.hpp"
 
 namespace katana::metrics {
 
@@ -197,7 +198,7 @@ Result<void> HealthChecks::add(Check check) {
     return {};
   }
   try {
-    std::thread([runner] { runner->run(runner->stop.get_token()); }).detach();
+    quiet_thread([runner] { runner->run(runner->stop.get_token()); }).detach();
   } catch (const std::system_error& error) {
     return fail(Code::resource_exhausted, fmt::format("health check '{}': no thread for it: {}",
                                                       runner->state.check().name, error.what()));

@@ -12,6 +12,7 @@
 #include "katana/base/check.hpp"
 #include "katana/base/failure.hpp"
 #include "katana/base/misuse.hpp"
+#include "katana/base/quiet_thread.hpp"
 
 namespace katana::thread {
 namespace {
@@ -120,7 +121,7 @@ Result<void> Pool::add_worker() {
   // It begins as a searcher, so nobody wakes another one for what it will find.
   idle_.fetch_add(one_searching, std::memory_order_seq_cst);
   try {
-    worker.thread = std::thread([this, &worker] { work(worker); });
+    worker.thread = quiet_thread([this, &worker] { work(worker); });
   } catch (const std::system_error& error) {
     leave_search();
     return fail(Code::unavailable,

@@ -1,3 +1,4 @@
+#include "katana/base/signal_masks_test.hpp"
 #include "katana/thread/pool.hpp"
 #include "katana/base/failure.hpp"
 
@@ -465,6 +466,20 @@ TEST(Pool, the_worker_of_an_idle_pool_is_never_woken) {
   EXPECT_EQ(status_of(worker, "voluntary_ctxt_switches"), before);
   EXPECT_TRUE(pool->submit([] {}).get());
   wait_until([&] { return status_of(worker, "voluntary_ctxt_switches") != before; });
+}
+
+// Else SIGTERM could end the process instead of beginning the drain of a server beside the pool.
+TEST(Pool, no_thread_of_it_takes_a_signal_of_the_program) {
+  const auto pool = make_pool({.name = "quiet", .threads_min = 2});
+  const auto later = pool->after(seconds(3600), [] {});
+  ASSERT_TRUE(later);
+  std::size_t seen = 0;
+  for (const auto& [name, takes] : threads_and_sigterm()) {
+    if (!name.starts_with("quiet")) continue;
+    EXPECT_FALSE(takes) << name;
+    ++seen;
+  }
+  EXPECT_EQ(seen, 3u) << "two workers, and the one that looks at the clock";
 }
 
 }  // namespace

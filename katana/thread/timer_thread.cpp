@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "katana/base/monotonic_clock.hpp"
+#include "katana/base/quiet_thread.hpp"
 
 namespace katana::thread {
 
@@ -24,7 +25,7 @@ Result<void> TimerThread::start(const std::string& name) {
     clock_->attach(*this);
   } else {
     try {
-      thread_ = std::thread([this] { loop(); });
+      thread_ = quiet_thread([this] { loop(); });
     } catch (const std::system_error& error) {
       return fail(Code::unavailable, "no thread for the timed work of pool '" + name +
                                          "': " + error.what() + ". Raise the limit of threads");

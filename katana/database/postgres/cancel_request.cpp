@@ -7,6 +7,7 @@
 #include <thread>
 #include <utility>
 
+#include "katana/base/quiet_thread.hpp"
 #include "katana/database/postgres/pool_wake.hpp"
 
 namespace katana::database::postgres {
@@ -32,7 +33,7 @@ std::shared_ptr<CancelRequest> CancelRequest::start(
   made->self_ = made;
   executor.expect();
   try {
-    std::thread thread([request = made, running] {
+    std::thread thread = quiet_thread([request = made, running] {
       request->run();
       running->fetch_sub(1);
     });

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "katana/base/monotonic_clock.hpp"
+#include "katana/base/quiet_thread.hpp"
 
 namespace katana::database::postgres {
 
@@ -31,7 +32,7 @@ IoThread::~IoThread() {
 }
 
 void IoThread::start() {
-  thread_ = std::thread([this] { run(); });
+  thread_ = quiet_thread([this] { run(); });
   pthread_setname_np(thread_.native_handle(), "db-postgres");
 }
 

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "katana/base/monotonic_clock.hpp"
+#include "katana/base/quiet_thread.hpp"
 #include "katana/base/random.hpp"
 #include "katana/base/secrets.hpp"
 #include "katana/database/postgres/choice.hpp"
@@ -40,7 +41,7 @@ ListenerThread::~ListenerThread() { ::close(wake_); }
 
 void ListenerThread::start(NotificationHub& hub) {
   hub_ = &hub;
-  thread_ = std::thread([this] { run(); });
+  thread_ = quiet_thread([this] { run(); });
   pthread_setname_np(thread_.native_handle(), "db-listen");
 }
 

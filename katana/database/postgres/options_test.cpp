@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "katana/base/signal_masks_test.hpp"
+#include "katana/database/postgres/postgres.hpp"
+
 namespace katana::database::postgres {
 namespace {
 
@@ -85,6 +88,17 @@ TEST(PostgresOptions, a_parameter_of_the_url_replaces_a_default) {
                                             {"hostaddr", "10.0.0.1,"},
                                             {"password", "secret"},
                                             {"gssencmode", "require"}}));
+}
+
+TEST(PostgresOptions, no_thread_of_a_database_takes_a_signal_of_the_program) {
+  Options options;
+  options.hosts = {{"127.0.0.1", 1}};
+  options.user = "app";
+  const auto opened = postgres::open(options);
+  ASSERT_TRUE(opened) << opened.error().describe();
+  auto threads = threads_and_sigterm();
+  ASSERT_TRUE(threads.contains("db-postgres"));
+  EXPECT_FALSE(threads["db-postgres"]);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "katana/base/monotonic_clock.hpp"
+#include "katana/base/quiet_thread.hpp"
 #include "katana/database/sqlite/migrate.hpp"
 
 namespace katana::database::sqlite {
@@ -87,7 +88,10 @@ katana::Result<void> Sqlite::start() {
   }
   writer_.run_on(writer_thread_ ? *writer_thread_ : *options_.test_hooks.writer);
   readers_.run_on(reader_threads_ ? *reader_threads_ : *options_.test_hooks.readers);
-  if (!options_.test_hooks.clock) supervisor_ = std::thread([this] { supervise(); });
+  if (!options_.test_hooks.clock) {
+    supervisor_ = quiet_thread([this] { supervise(); });
+    pthread_setname_np(supervisor_.native_handle(), "db-watch");
+  }
   return {};
 }
 

@@ -1,3 +1,4 @@
+#include "katana/base/signal_masks_test.hpp"
 #include "katana/database/sqlite/sqlite.hpp"
 
 #include <gmock/gmock.h>
@@ -607,6 +608,21 @@ TEST_F(SqliteTest, its_files_are_for_the_user_and_the_group_alone) {
     EXPECT_EQ(facts.st_mode & 0777, 0640u) << name;
   }
   ::umask(before);
+}
+
+TEST(SqliteThreads, take_no_signal_of_the_program) {
+  const Folder folder;
+  Options options;
+  options.path = folder / "a.db";
+  const auto created = Sqlite::create(options);
+  ASSERT_TRUE(created) << created.error().describe();
+  std::size_t seen = 0;
+  for (const auto& [name, takes] : threads_and_sigterm()) {
+    if (!name.starts_with("db-")) continue;
+    EXPECT_FALSE(takes) << name;
+    ++seen;
+  }
+  EXPECT_GE(seen, 3u) << "who writes, who reads, and who watches";
 }
 
 }  // namespace

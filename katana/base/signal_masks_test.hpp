@@ -1,0 +1,32 @@
+// Which threads of the process take SIGTERM, by their names: one that does would end the process,
+// with all that it has in flight, before whoever waits for the signal hears of it.
+#pragma once
+
+#include <csignal>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <string>
+
+namespace katana {
+
+// {name: it takes SIGTERM}, of threads that have a name of their own.
+inline std::map<std::string, bool> threads_and_sigterm() {
+  std::map<std::string, bool> threads;
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+    std::ifstream status(task.path() / "status");
+    std::string name, line;
+    while (std::getline(status, line)) {
+      if (line.starts_with("Name:\t")) name = line.substr(6);
+      if (!line.starts_with("SigBlk:\t")) continue;
+      const std::uint64_t blocked = std::stoull(line.substr(8), nullptr, 16);
+      threads[name] |= (blocked >> (SIGTERM - 1) & 1) == 0;
+    }
+  }
+  return threads;
+}
+
+}  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0
