@@ -67,6 +67,15 @@ void describe(CLI::App& app, Flags& flags) {
   app.add_option("--drain-s", flags.drain_s, "seconds that SIGTERM gives to requests in flight")
       ->check(CLI::Range(0.0, 3600.0))
       ->capture_default_str();
+  app.add_option("--restart-spread-s", flags.restart_spread_s,
+                 "seconds over which WebSockets are told to come back when SIGUSR2 has another "
+                 "process of this program serve")
+      ->check(CLI::Range(0.0, 3600.0))
+      ->capture_default_str();
+  app.add_option("--restart-ready-s", flags.restart_ready_s,
+                 "seconds in which that has to be ready, or this one goes on")
+      ->check(CLI::Range(0.1, 3600.0))
+      ->capture_default_str();
   app.add_option(
          "--access-log", flags.access_log,
          "a record of every request: FILE (JSON lines if it ends in .jsonl, for katana-log if "
@@ -108,6 +117,10 @@ katana::Result<katana::server::HttpServerOptions> server_options(
   options.http.websocket.limits.fragments_max = 128 * 1024;
   options.http.websocket.deflate.enabled = flags.websocket_deflate;
   options.drain_timeout = nanoseconds(static_cast<std::int64_t>(flags.drain_s * 1e9));
+  options.restart.enabled = true;
+  options.restart.spread = nanoseconds(static_cast<std::int64_t>(flags.restart_spread_s * 1e9));
+  options.restart.ready_timeout =
+      nanoseconds(static_cast<std::int64_t>(flags.restart_ready_s * 1e9));
   auto secure = flags.tls.options();
   if (!secure) return std::unexpected(secure.error());
   options.tls = *std::move(secure);

@@ -28,6 +28,8 @@ struct Flags {
   std::uint64_t output_mib = 256;
   std::uint64_t held_mib = 0;
   double drain_s = 10;
+  double restart_spread_s = 5;
+  double restart_ready_s = 30;
   std::vector<std::string> hosts;
   std::string access_log;  // empty: none
   std::string files;       // a folder; empty: none

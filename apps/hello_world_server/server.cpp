@@ -43,6 +43,15 @@ void print_reload(const char* name, const Result<std::vector<std::string>>& relo
   for (const std::string& note : *reloaded) fmt::print(stderr, "{}: {}\n", name, note);
 }
 
+void print_restart(const char* name, const Result<server::Successor>& successor) {
+  if (successor) {
+    fmt::print(stderr, "{}: process {} serves from here on\n", name, successor->process_id);
+  } else {
+    fmt::print(stderr, "{}: not restarted, this process goes on: {}\n", name,
+               successor.error().describe());
+  }
+}
+
 // Null: none is wanted.
 Result<std::unique_ptr<log::Log>> start_access_log(const std::string& file) {
   if (file.empty()) return nullptr;
@@ -118,6 +127,12 @@ int serve(const Program& program, const Flags& flags, server::EngineKind engine,
     print_reload(program.name, reloaded);
   };
   options->observability = observability->get();
+  auto inherited = server::InheritedListeners::of_this_process();
+  if (!inherited) return fail_with(program, 2, inherited.error().describe());
+  options->inherited = inherited->get();
+  options->on_restart = [&](const Result<server::Successor>& successor) {
+    print_restart(program.name, successor);
+  };
   auto access_log = start_access_log(flags.access_log);
   if (!access_log) return fail_with(program, 1, access_log.error().describe());
   server::AccessLog access(*access_log ? (*access_log)->logger("access") : log::Logger());

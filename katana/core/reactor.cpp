@@ -228,6 +228,17 @@ void Reactor::request_drain(Duration deadline_after) noexcept {
   wake_engine();
 }
 
+void Reactor::request_handover(Duration deadline_after, const Handover& handover) noexcept {
+  handover_ = &handover;  // read once the request has been
+  request_drain(deadline_after);
+}
+
+Duration Reactor::next_return() noexcept {
+  // Multiples of the golden ratio: of any number of them in a row no two fractions are close.
+  const std::uint32_t fraction = ++returns_ * 2654435769u;
+  return {static_cast<std::int64_t>(static_cast<double>(handover_->spread.ns) * fraction / 0x1p32)};
+}
+
 void Reactor::request_stop() noexcept {
   stop_requested_.store(true, std::memory_order_release);
   wake_engine();
@@ -260,6 +271,9 @@ void Reactor::offer_writable(Connection& connection) noexcept {
 }
 
 void Reactor::begin_drain() noexcept {
+  if (handover_ != nullptr) {
+    for (const engine::Listener each : handover_->listeners) hand_over(each);
+  }
   close_listeners();
   drain_begun_.set();
   for (Connection* const connection : links()) {

@@ -15,6 +15,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -30,6 +31,7 @@
 #include "katana/core/carry.hpp"
 #include "katana/core/client_limits.hpp"
 #include "katana/core/connection.hpp"
+#include "katana/core/handover.hpp"
 #include "katana/core/session.hpp"
 #include "katana/core/task_scope.hpp"
 #include "katana/core/timer_wheel.hpp"
@@ -145,6 +147,9 @@ struct ListenerGuard {
   // A proxy speaks for the clients, in a header (Transform::hand_on()): what they may have is
   // judged by whom it names.
   bool is_proxied = false;
+  // What Connection::listener() says of its connections: of several sockets that are one listener
+  // to whoever serves there. None: its own position.
+  std::optional<engine::Listener> known_as = {};
 };
 
 // What somebody keeps for one reactor: a pool of connections.
@@ -278,6 +283,18 @@ class Reactor : public Executor {
   // From any thread: accept nothing new, let sessions finish, cut off what is left after
   // `deadline_after`.
   void request_drain(Duration deadline_after) noexcept;
+  // The same, and another process has those listeners: nothing that waits there is accepted. Once;
+  // borrowed from here on.
+  void request_handover(Duration deadline_after, const Handover& handover) noexcept;
+  // Once it drains because of that; null: it does not.
+  const Handover* handover() const noexcept { return draining_ ? handover_ : nullptr; }
+  // How long an idle connection may still begin a request while this drains.
+  Duration idle_at_drain(Duration otherwise) const noexcept {
+    return handover() != nullptr ? handover()->idle : otherwise;
+  }
+  // REQUIRES handover(). When to tell the next client that it is to come back: each at another time
+  // within Handover::spread, however many there are.
+  Duration next_return() noexcept;
   // From any thread: cut everything off now.
   void request_stop() noexcept;
   bool stopped() const noexcept { return stopped_; }
@@ -286,6 +303,7 @@ class Reactor : public Executor {
   explicit Reactor(const ReactorOptions& options, Instant now);
   virtual void wake_engine() noexcept = 0;
   virtual void close_listeners() noexcept {}
+  virtual void hand_over(engine::Listener) noexcept {}
   // Accepting and links both have ended.
   virtual bool drained() const noexcept = 0;
   // Nothing is open but what outlasts a drain, and nothing is pending on that.
@@ -383,6 +401,8 @@ class Reactor : public Executor {
   std::atomic<std::int64_t> busy_since_ns_ = never.ns;
   bool draining_ = false;
   bool stopped_ = false;
+  const Handover* handover_ = nullptr;
+  std::uint32_t returns_ = 0;
   Instant drain_deadline_ = never;
   std::atomic<std::int64_t> drain_requested_ns_ = -1;  // duration; -1: not requested
   std::atomic<bool> stop_requested_ = false;

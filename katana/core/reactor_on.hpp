@@ -174,7 +174,7 @@ class ReactorOn final : public ReactorTransforms<EngineOf<ReactorOn<EngineOf>>> 
     if (is_limited && !this->admit_client(peer, served.transforms != nullptr, slot)) return false;
     Connection* const connection = &add_connection(link);
     connection->peer_ = peer;
-    connection->listener_ = static_cast<std::uint8_t>(listener);
+    connection->listener_ = static_cast<std::uint8_t>(served.guard.known_as.value_or(listener));
     if (slot != 0) this->name_client(*connection, slot);
     connection->handshake_counted_ = slot != 0 && served.transforms != nullptr;
     connection->limited_behind_proxy_ = served.guard.limits != nullptr && !is_limited;
@@ -284,6 +284,7 @@ class ReactorOn final : public ReactorTransforms<EngineOf<ReactorOn<EngineOf>>> 
   void wake_engine() noexcept override { engine_.wake(); }
 
   void close_listeners() noexcept override { engine_.close_listeners(); }
+  void hand_over(engine::Listener listener) noexcept override { engine_.hand_over(listener); }
   bool drained() const noexcept override {
     return this->links_drained() && !engine_.accepting() && this->tasks().size() == 0;
   }

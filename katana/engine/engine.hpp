@@ -23,6 +23,8 @@
 //   void resume_accept()
 //   void close_listeners()            no new handshake begins; those that completed are still
 //                                     delivered, then the listeners close
+//   void hand_over(Listener)          another process accepts from its socket: close_listeners()
+//                                     leaves it to that, with all that waits in its queue
 //   bool accepting() const            false once they have, and what was accepted for sending on
 //                                     links that are closed by now is with the kernel
 //   Sent send(Link, span<const iovec>, size_t& accepted)
@@ -227,6 +229,7 @@ concept Engine =
       engine.pause_accept();
       engine.resume_accept();
       engine.close_listeners();
+      engine.hand_over(Listener{});
       { engine.send(link, gathered, accepted) } -> std::same_as<Sent>;
       { engine.send_file(link, gathered, part, accepted) } -> std::same_as<Sent>;
       engine.pause_receive(link);

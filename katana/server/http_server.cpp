@@ -78,6 +78,26 @@ struct HttpServer::Kind {
   ProxyProtocol proxy_protocol = ProxyProtocol::off;
   HttpVersions versions = HttpVersions::any;
   bool limited = true;  // by HttpServerOptions::clients
+  // See ListenerGuard::known_as.
+  std::optional<engine::Listener> known_as = {};
+};
+
+// One address that is listened on. Its queues are counted: each reactor has one, and where they come
+// from the program before, as many as that had.
+struct HttpServer::Place {
+  std::string name;  // as InheritedListeners has it
+  Kind kind = {};
+  std::vector<int> inherited = {};  // borrowed until the server serves
+  // By reactor; the first of each is its own, and those behind are of inherited queues.
+  std::vector<std::vector<engine::Listener>> listeners = {};
+
+  std::size_t queues() const noexcept {
+    return inherited.empty() ? listeners.size() : inherited.size();
+  }
+  // That a reactor accepts from, by position in `listeners`.
+  std::size_t queue_of(std::size_t reactor, std::size_t position) const noexcept {
+    return (reactor + position * listeners.size()) % queues();
+  }
 };
 
 // HTTP in all its versions, on listeners with the same options.
@@ -149,6 +169,7 @@ struct HttpServer::Worker {
   std::unique_ptr<core::Reactor> reactor;
   std::unique_ptr<ReactorProbe> probe;  // null without observability
   engine::Listener listeners = 0;       // those that listen
+  std::size_t index = 0;
 };
 
 // The first reactor's timer, which says that all of them live.
@@ -226,6 +247,7 @@ HttpServer::HttpServer(const HttpServerOptions& options, const Service& service)
   std::vector<core::Reactor*> reactors;
   for (unsigned index = 0; index < count; ++index) {
     workers_.push_back(std::make_unique<Worker>(options_, service));
+    workers_.back()->index = index;
     reactors.push_back(workers_.back()->reactor.get());
   }
   group_ = std::make_unique<ReactorGroup>(
@@ -236,17 +258,20 @@ HttpServer::HttpServer(const HttpServerOptions& options, const Service& service)
           .drain_notice = options_.drain_notice,
           .on_told =
               [this] {
+                if (restart_) restart_->cancel();
                 if (options_.observability != nullptr) options_.observability->announce_drain();
               },
           .on_drain = options_.on_drain,
           .on_closing = [this] { remove_socket_files(); },
           .on_reload = reload_of_signal(),
+          .on_restart = options_.restart.enabled ? std::function<void()>([this] { on_restart(); })
+                                                 : std::function<void()>(),
           .on_stuck = [this](const std::vector<unsigned>& stuck) { tell_stuck(stuck); },
           .callbacks_only_print = !options_.on_stuck,
           .turned_by_caller = options_.turned_by_caller});
 }
 
-HttpServer::~HttpServer() = default;
+HttpServer::~HttpServer() { restart_.reset(); }
 
 Result<void> HttpServer::start() {
   if (!checked_) return checked_;
@@ -255,16 +280,128 @@ Result<void> HttpServer::start() {
     if (!loaded) return std::unexpected(loaded.error());
     credentials_ = *std::move(loaded);
   }
+  take_inherited();
   if (auto opened = open_unix_sockets(); !opened) return opened;
   for (const auto& worker : workers_) {
     if (auto started = worker->reactor->start(); !started) return started;
     if (credentials_) worker->transforms = std::make_unique<tls::TlsTransforms>(*credentials_);
     if (auto listening = listen(*worker); !listening) return listening;
+    if (auto listening = listen_on_rest(*worker); !listening) return listening;
     if (worker->probe) worker->probe->start(worker->transforms.get(), nullptr, &worker->proxied);
     if (worker == workers_.front()) port_ = worker->reactor->port(0);
   }
   if (auto watching = watch_reactors(); !watching) return watching;
+  if (options_.restart.enabled) {
+    StartSuccessor start = options_.start_successor;
+    if (!start) {
+      auto command = command_of_this_process(options_.restart.program);
+      if (!command) return std::unexpected(command.error());
+      command->ready_timeout = options_.restart.ready_timeout;
+      start = [command = *std::move(command)](std::span<const HandedSocket> sockets, int cancel) {
+        return server::start_successor(command, sockets, cancel);
+      };
+    }
+    restart_ = std::make_unique<Restart>(
+        std::move(start), [this](const std::vector<HandedSocket>& sockets,
+                                 const Result<Successor>& made) { hand_over(sockets, made); });
+  }
   return group_->watch_signals();
+}
+
+// Which queues of the program before are those of which address. What that had steered away from a
+// reactor of its own is steered to all again.
+void HttpServer::take_inherited() {
+  const auto add = [this](std::string name, const std::string& address, std::uint16_t port) {
+    auto place = std::make_unique<Place>(Place{.name = std::move(name)});
+    place->listeners.resize(workers_.size());
+    if (options_.inherited != nullptr) {
+      place->inherited = options_.inherited->take(place->name, address, port);
+    }
+    if (!place->inherited.empty() && !is_unix(address)) {
+      (void)engine::prefer_listeners(place->inherited.front(), {});
+    }
+    places_.push_back(std::move(place));
+  };
+  if (options_.inherited != nullptr) {
+    for (const int each : options_.inherited->take_given()) options_.sockets.push_back(each);
+  }
+  const bool is_given = !options_.sockets.empty();
+  add("katana.http", is_given ? "" : options_.address, options_.port);
+  for (std::size_t index = 0; index < options_.listeners.size(); ++index) {
+    const ListenerOptions& each = options_.listeners[index];
+    add(fmt::format("katana.listener.{}", index), each.address, each.port);
+  }
+  if (options_.operations) {
+    add("katana.operations", options_.operations->address, options_.operations->port);
+  }
+}
+
+void HttpServer::on_restart() {
+  auto begun = restart_->begin(sockets_to_hand());
+  if (!begun && options_.on_restart) options_.on_restart(std::unexpected(begun.error()));
+}
+
+std::vector<HandedSocket> HttpServer::sockets_to_hand() const {
+  std::vector<HandedSocket> sockets;
+  const auto socket_of = [this](std::size_t reactor, engine::Listener listener) {
+    return workers_[reactor]->reactor->socket(listener);
+  };
+  for (engine::Listener index = 0; index < options_.sockets.size(); ++index) {
+    sockets.push_back({"katana.given", socket_of(0, index)});
+  }
+  for (std::size_t at = 0; at < places_.size(); ++at) {
+    const Place& place = *places_[at];
+    if (at == 0 && !options_.sockets.empty()) continue;
+    const bool is_unix_socket = at > 0 && at <= unix_sockets_.size() && unix_sockets_[at - 1];
+    const std::size_t queues = is_unix_socket ? 1 : place.queues();
+    const std::size_t reactors = workers_.size();
+    for (std::size_t queue = 0; queue < queues; ++queue) {
+      const auto& of_reactor = place.listeners[queue % reactors];
+      sockets.push_back({place.name, socket_of(queue % reactors, of_reactor[queue / reactors])});
+    }
+  }
+  return sockets;
+}
+
+// What the other has not taken ends as ever.
+void HttpServer::hand_over(const std::vector<HandedSocket>& sockets,
+                           const Result<Successor>& successor) {
+  if (options_.on_restart) options_.on_restart(successor);
+  if (!successor) return;
+  std::vector<core::Handover> handovers(workers_.size());
+  for (core::Handover& each : handovers) {
+    each.idle = options_.restart.idle;
+    each.spread = options_.restart.spread;
+  }
+  for (std::size_t at = 0; at < places_.size(); ++at) {
+    const Place& place = *places_[at];
+    std::vector<bool> taken;
+    for (std::size_t index = 0; index < sockets.size(); ++index) {
+      if (sockets[index].name == place.name) taken.push_back(successor->taken[index]);
+    }
+    if (taken.empty()) continue;
+    for (std::size_t reactor = 0; reactor < workers_.size(); ++reactor) {
+      for (std::size_t position = 0; position < place.listeners[reactor].size(); ++position) {
+        if (!taken[place.queue_of(reactor, position) % taken.size()]) continue;
+        handovers[reactor].listeners.push_back(place.listeners[reactor][position]);
+      }
+    }
+    if (at > 0 && at <= unix_sockets_.size() && unix_sockets_[at - 1] && taken.front()) {
+      const std::lock_guard lock(unix_mutex_);
+      unix_sockets_[at - 1]->leave_file();
+    }
+  }
+  group_->hand_over(std::move(handovers));
+}
+
+// The program before may end now.
+void HttpServer::begin_serving() noexcept {
+  if (options_.inherited == nullptr) return;
+  for (const auto& each : unix_sockets_) {
+    if (each) each->take_file();
+  }
+  options_.inherited->tell_ready();
+  options_.inherited->close();
 }
 
 // One queue for all reactors: a Unix socket has no SO_REUSEPORT.
@@ -276,7 +413,11 @@ Result<void> HttpServer::open_unix_sockets() {
     const auto mode = parse_file_mode(each.mode);
     const auto owner = parse_file_owner(each.owner);
     KATANA_CHECK(mode && owner);  // check_options()
-    auto opened = UnixSocket::open(unix_path(each.address), *mode, *owner, options_.backlog);
+    const std::vector<int>& inherited = places_[unix_sockets_.size()]->inherited;
+    auto opened =
+        inherited.empty()
+            ? UnixSocket::open(unix_path(each.address), *mode, *owner, options_.backlog)
+            : UnixSocket::adopt(unix_path(each.address), inherited.front(), *mode, *owner);
     if (!opened) return std::unexpected(opened.error());
     unix_sockets_.back() = std::make_unique<UnixSocket>(*std::move(opened));
   }
@@ -284,6 +425,7 @@ Result<void> HttpServer::open_unix_sockets() {
 }
 
 void HttpServer::remove_socket_files() noexcept {
+  const std::lock_guard lock(unix_mutex_);
   for (const auto& each : unix_sockets_) {
     if (each) each->remove_file();
   }
@@ -325,7 +467,43 @@ Result<void> HttpServer::listen_on(Worker& worker, const engine::ListenOptions& 
   if (!listening) return listening;
   worker.reactor->guard(worker.listeners++, {.peers = is_proxied ? &proxies_ : nullptr,
                                              .limits = kind.limited ? clients_.get() : nullptr,
-                                             .is_proxied = is_proxied});
+                                             .is_proxied = is_proxied,
+                                             .known_as = kind.known_as});
+  return {};
+}
+
+// Where there are fewer inherited queues than reactors some share one: a queue that is new would be
+// lost with what waits there if this program is not ready in the end.
+Result<void> HttpServer::listen_at(Worker& worker, std::size_t place, engine::ListenOptions listen,
+                                   const Kind& kind) {
+  Place& at = *places_[place];
+  at.kind = kind;
+  at.listeners[worker.index].push_back(worker.listeners);
+  if (!at.inherited.empty() && listen.socket < 0) {
+    listen.socket = at.inherited[at.queue_of(worker.index, 0)];
+    listen.drain_socket = true;
+  }
+  return listen_on(worker, listen, kind);
+}
+
+Result<void> HttpServer::listen_on_rest(Worker& worker) {
+  for (const auto& place : places_) {
+    if (place->inherited.empty() || place->listeners[worker.index].empty()) continue;
+    Kind kind = place->kind;
+    kind.known_as = place->listeners[worker.index].front();
+    for (std::size_t queue = worker.index + workers_.size(); queue < place->inherited.size();
+         queue += workers_.size()) {
+      if (worker.listeners >= 255) {
+        return fail(Code::resource_exhausted,
+                    fmt::format("the program before has {} queues of {}, which are too many for {} "
+                                "reactors: give more reactors, or restart without it",
+                                place->inherited.size(), place->name, workers_.size()));
+      }
+      place->listeners[worker.index].push_back(worker.listeners);
+      const engine::ListenOptions listen{.socket = place->inherited[queue], .drain_socket = true};
+      if (auto listening = listen_on(worker, listen, kind); !listening) return listening;
+    }
+  }
   return {};
 }
 
@@ -338,7 +516,7 @@ Result<void> HttpServer::listen_first(Worker& worker) {
                                .port = first ? options_.port : port_,
                                .backlog = options_.backlog,
                                .must_be_free = first};
-  if (options_.sockets.empty()) return listen_on(worker, listen, kind);
+  if (options_.sockets.empty()) return listen_at(worker, 0, listen, kind);
   for (const int socket : options_.sockets) {
     listen.socket = socket;
     if (auto listening = listen_on(worker, listen, kind); !listening) return listening;
@@ -361,7 +539,7 @@ Result<void> HttpServer::listen_others(Worker& worker) {
     }
     const Kind kind{
         .tls = each.tls, .proxy_protocol = each.proxy_protocol, .versions = each.versions};
-    if (auto listening = listen_on(worker, listen, kind); !listening) {
+    if (auto listening = listen_at(worker, index + 1, listen, kind); !listening) {
       return std::unexpected(listening.error().within(fmt::format("http.listeners[{}]", index)));
     }
     if (first && !is_unix(each.address)) ports_[index] = worker.reactor->port(listener_of(index));
@@ -376,7 +554,9 @@ Result<void> HttpServer::listen_for_operations(Worker& worker) {
                                     .backlog = options_.backlog,
                                     .must_be_free = first};
   const Kind kind{.tls = options_.tls.has_value(), .limited = false};
-  if (auto listening = listen_on(worker, pages, kind); !listening) return listening;
+  if (auto listening = listen_at(worker, places_.size() - 1, pages, kind); !listening) {
+    return listening;
+  }
   if (first) operations_port_ = worker.reactor->port(listener_of(options_.listeners.size()));
   return {};
 }
@@ -430,25 +610,35 @@ Result<void> HttpServer::watch_reactors() {
 void HttpServer::steer_connections(std::span<const unsigned> reactors) const {
   if (group_->draining()) return;
   if (reactors.size() == workers_.size()) reactors = {};
-  const auto steer = [&](engine::Listener listener) {
-    const int socket = workers_.front()->reactor->socket(listener);
-    if (auto steered = engine::prefer_listeners(socket, reactors); !steered) {
+  const auto steer = [&](std::size_t at) {
+    const Place& place = *places_[at];
+    const int socket = workers_.front()->reactor->socket(place.listeners.front().front());
+    std::vector<unsigned> queues;
+    for (unsigned queue = 0; queue < place.queues(); ++queue) {
+      const bool is_served = std::ranges::any_of(reactors, [&](unsigned reactor) {
+        return place.queue_of(reactor, 0) == queue || queue % workers_.size() == reactor;
+      });
+      if (is_served) queues.push_back(queue);
+    }
+    if (auto steered = engine::prefer_listeners(socket, queues); !steered) {
       options_.stall_logger.warn("new connections may wait for a stalled reactor: {}",
                                  steered.error().describe());
     }
   };
   if (options_.sockets.empty()) steer(0);
   for (std::size_t index = 0; index < options_.listeners.size(); ++index) {
-    if (!is_unix(options_.listeners[index].address)) steer(listener_of(index));
+    if (!is_unix(options_.listeners[index].address)) steer(index + 1);
   }
-  if (options_.operations) steer(listener_of(options_.listeners.size()));
+  if (options_.operations) steer(places_.size() - 1);
 }
 
 ServerReport HttpServer::run() {
   if (!checked_)
     throw_misuse("HttpServer::run() was called, and start() had failed",
                  checked_.error().describe());
+  begin_serving();
   group_->run();
+  restart_.reset();
   if (stall_watch_) stall_watch_->stop();
   return report();
 }

@@ -7,13 +7,15 @@
 // Thread     one; blocks SIGINT and SIGTERM from construction on.
 // Fails      start() names the address or resource; run() ends by a signal.
 // Invariant  on SIGTERM or SIGINT nothing that was accepted is lost before drain_timeout: what
-//            is in flight is finished. A second signal ends the process at once.
+//            is in flight is finished. A second signal ends the process at once. With restart.enabled
+//            SIGUSR2 has another process serve before this one ends, and no connection is refused.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -27,8 +29,10 @@
 #include "katana/server/certificate_watch.hpp"
 #include "katana/server/engines.hpp"
 #include "katana/server/failure_log.hpp"
+#include "katana/server/inherited_listeners.hpp"
 #include "katana/server/listener_options.hpp"
 #include "katana/server/reactor_group.hpp"
+#include "katana/server/restart.hpp"
 #include "katana/server/stall_watch.hpp"
 #include "katana/server/unix_socket.hpp"
 #include "katana/service/router.hpp"
@@ -131,6 +135,16 @@ struct HttpServerOptions {
   // status 1; see ReactorGroup. From a thread of its own. None: the report is written to standard
   // error, and a server with one reactor pays less for its system calls (decision 0007).
   std::function<void(const ServerReport&)> on_stuck = {};
+  // SIGUSR2 has a successor started, which gets the listening sockets; once it is ready this server
+  // ends as by SIGTERM, and nobody is refused (docs/guides/deploy.md).
+  RestartOptions restart = {};
+  // In place of start_successor(): for who may start no program. Called on a thread of its own.
+  StartSuccessor start_successor = nullptr;
+  // What came of an attempt, before the drain begins; an Error: this server goes on. On that thread,
+  // or the first reactor's.
+  std::function<void(const Result<Successor>&)> on_restart = {};
+  // Of the program before, for what is listened on here. Borrowed until run() returns; null: none.
+  InheritedListeners* inherited = nullptr;
   // Where the reactors report to; none: nowhere. Borrowed, and must outlive the server.
   Observability* observability = nullptr;
 };
@@ -189,6 +203,7 @@ class HttpServer {
   struct Worker;
   class Heartbeat;
 
+  void take_inherited();
   Result<void> open_unix_sockets();
   void remove_socket_files() noexcept;
   Result<void> listen(Worker& worker);
@@ -198,12 +213,21 @@ class HttpServer {
   Result<void> listen_for_operations(Worker& worker);
   struct Kind;
   Result<core::TransformFactory*> transforms_of(Worker& worker, const Kind& kind);
+  struct Place;
   Result<void> listen_on(Worker& worker, const engine::ListenOptions& listen, const Kind& kind);
+  Result<void> listen_at(Worker& worker, std::size_t place, engine::ListenOptions listen,
+                         const Kind& kind);
+  // On the sockets of the program before that are more than the reactors.
+  Result<void> listen_on_rest(Worker& worker);
   void redirect_to_https(Worker& worker);
   std::uint16_t https_port() const;
   engine::Listener listener_of(std::size_t index) const noexcept {
     return operations_listener(options_.sockets, index);
   }
+  void on_restart();
+  std::vector<HandedSocket> sockets_to_hand() const;
+  void hand_over(const std::vector<HandedSocket>& sockets, const Result<Successor>& successor);
+  void begin_serving() noexcept;
   // What SIGHUP does; empty: it is left alone.
   std::function<void()> reload_of_signal();
   void on_hangup();
@@ -220,7 +244,9 @@ class HttpServer {
   std::unique_ptr<tls::Credentials> credentials_;  // null: HTTP, or not started
   // Of options_.listeners, by position; null: one of IP.
   std::vector<std::unique_ptr<UnixSocket>> unix_sockets_;
+  std::mutex unix_mutex_;                              // of their files
   std::vector<std::uint16_t> ports_;                   // of options_.listeners
+  std::vector<std::unique_ptr<Place>> places_;         // first, options_.listeners, operations
   const NetworkSet proxies_;                           // http.trusted_proxies
   const std::unique_ptr<core::ClientLimits> clients_;  // null: nothing is limited
   std::vector<std::unique_ptr<Worker>> workers_;
@@ -228,6 +254,7 @@ class HttpServer {
   std::unique_ptr<StallWatch> stall_watch_;
   std::unique_ptr<Heartbeat> heartbeat_;
   std::unique_ptr<CertificateWatch> certificate_watch_;
+  std::unique_ptr<Restart> restart_;  // ends before all of these
   std::uint16_t port_ = 0;
   std::uint16_t operations_port_ = 0;
 };

@@ -493,7 +493,10 @@ metrics::CheckReport Observability::reactors_report(Instant now) const {
 }
 
 bool Observability::draining() const noexcept {
-  return core::Reactor::current()->draining() || draining_.load(std::memory_order_relaxed);
+  // While the program restarts somebody serves here: who asks on an old connection is to stay.
+  const core::Reactor& reactor = *core::Reactor::current();
+  return (reactor.draining() && reactor.handover() == nullptr) ||
+         draining_.load(std::memory_order_relaxed);
 }
 
 Observability::KnownHealth* Observability::known(metrics::CheckKind kind) const noexcept {

@@ -31,15 +31,16 @@ constexpr Duration look_again = milliseconds(50);
 
 }  // namespace
 
-// A thread that waits for SIGINT, SIGTERM and perhaps SIGHUP. What is to be done on a reactor's
+// A thread that waits for SIGINT, SIGTERM and perhaps SIGHUP and SIGUSR2. What is to be done on a reactor's
 // thread it hands to the first, by a pipe that this watches.
 class ReactorGroup::Signals final : public engine::Watcher {
  public:
-  Signals(ReactorGroup& group, bool with_reload) : group_(group) {
+  explicit Signals(ReactorGroup& group) : group_(group) {
     sigemptyset(&set_);
     sigaddset(&set_, SIGINT);
     sigaddset(&set_, SIGTERM);
-    if (with_reload) sigaddset(&set_, SIGHUP);
+    if (group_.options_.on_reload) sigaddset(&set_, SIGHUP);
+    if (group_.options_.on_restart) sigaddset(&set_, SIGUSR2);
     pthread_sigmask(SIG_BLOCK, &set_, nullptr);
   }
   ~Signals() {
@@ -65,6 +66,13 @@ class ReactorGroup::Signals final : public engine::Watcher {
     const std::lock_guard lock(all_mutex);
     if (std::ranges::find(all, this) != all.end()) send(SIGTERM);
   }
+  // Begins the drain of a handover. Any thread.
+  void hand_over() noexcept {
+    const std::lock_guard lock(all_mutex);
+    if (std::ranges::find(all, this) == all.end()) return;
+    handover_.store(true, std::memory_order_release);
+    send(SIGUSR2);
+  }
   // On the first reactor's thread.
   void on_ready() noexcept override;
   // The same: begins the drain if a signal has asked for it and nobody has seen to it.
@@ -80,6 +88,7 @@ class ReactorGroup::Signals final : public engine::Watcher {
   }
   void tell_others(int signal) const noexcept;
   void on_signal(int signal) noexcept;
+  void on_restart() noexcept;
   void on_time() noexcept;
   // Their turns began after they were told, so they are at it.
   bool are_ending(const std::vector<unsigned>& reactors) const noexcept {
@@ -114,10 +123,13 @@ class ReactorGroup::Signals final : public engine::Watcher {
   std::atomic<bool> over_ = false;
   std::atomic<bool> directed_ = false;  // the next signal is for this group, not for the process
   std::atomic<bool> reload_ = false;
+  std::atomic<bool> restart_ = false;
+  std::atomic<bool> handover_ = false;
   std::atomic<bool> begin_ = false;
   std::atomic<bool> drain_ = false;
   std::atomic<bool> stop_ = false;
   bool told_ = false;         // to end
+  bool handed_over_ = false;  // another process has the listeners
   Instant drain_at_ = never;  // whatever the first reactor is doing
   Instant stop_at_ = never;   // what then runs is stuck, unless its turn began after it was told
   Instant told_to_stop_at_ = never;
@@ -180,6 +192,7 @@ void ReactorGroup::Signals::on_signal(int signal) noexcept {
     if (!told_) hand_on(reload_);
     return;
   }
+  if (signal == SIGUSR2) return on_restart();
   const ReactorGroupOptions& options = group_.options_;
   const Instant now = monotonic_now();
   if (std::exchange(told_, true)) {
@@ -191,6 +204,16 @@ void ReactorGroup::Signals::on_signal(int signal) noexcept {
   hand_on(begin_);
   drain_at_ = now + std::max(options.drain_notice, handed_on_max);
   set_stop(drain_at_ + options.drain_timeout + stop_grace);
+}
+
+void ReactorGroup::Signals::on_restart() noexcept {
+  if (!handover_.exchange(false, std::memory_order_acquire)) {
+    if (!told_ && !handed_over_) hand_on(restart_);
+    return;
+  }
+  if (told_ || std::exchange(handed_over_, true)) return;
+  drain_at_ = monotonic_now();
+  set_stop(drain_at_ + group_.options_.drain_timeout + stop_grace);
 }
 
 void ReactorGroup::Signals::on_time() noexcept {
@@ -223,6 +246,7 @@ void ReactorGroup::Signals::on_ready() noexcept {
   }
   const ReactorGroupOptions& options = group_.options_;
   if (reload_.exchange(false, std::memory_order_acquire)) options.on_reload();
+  if (restart_.exchange(false, std::memory_order_acquire)) options.on_restart();
   begin();
   if (drain_.exchange(false, std::memory_order_acquire)) group_.drain();
   if (stop_.exchange(false, std::memory_order_acquire)) group_.stop();
@@ -265,7 +289,7 @@ ReactorGroup::ReactorGroup(std::vector<core::Reactor*> reactors, ReactorGroupOpt
   if (options_.turned_by_caller) {
     ending_ = std::make_unique<Ending>(*this);
   } else {
-    signals_ = std::make_unique<Signals>(*this, options_.on_reload != nullptr);
+    signals_ = std::make_unique<Signals>(*this);
   }
 }
 
@@ -311,6 +335,17 @@ void ReactorGroup::shutdown() noexcept {
   signals_ ? signals_->ask_to_end() : ending_->ask();
 }
 
+void ReactorGroup::hand_over(std::vector<core::Handover> handovers) noexcept {
+  KATANA_REQUIRE(handovers.size() == reactors_.size());
+  if (!signals_) return;
+  {
+    const std::lock_guard lock(handover_mutex_);
+    if (draining() || !handovers_.empty()) return;
+    handovers_ = std::move(handovers);
+  }
+  signals_->hand_over();
+}
+
 bool ReactorGroup::ended(unsigned reactor) const noexcept {
   return ended_[reactor].load(std::memory_order_acquire);
 }
@@ -328,9 +363,18 @@ void ReactorGroup::stop() noexcept {
 }
 
 void ReactorGroup::drain() noexcept {
-  if (draining_.exchange(true)) return;
+  {
+    const std::lock_guard lock(handover_mutex_);
+    if (draining_.exchange(true)) return;
+  }
   if (options_.on_closing) options_.on_closing();
-  for (core::Reactor* const reactor : reactors_) reactor->request_drain(options_.drain_timeout);
+  for (std::size_t index = 0; index < reactors_.size(); ++index) {
+    if (handovers_.empty()) {
+      reactors_[index]->request_drain(options_.drain_timeout);
+    } else {
+      reactors_[index]->request_handover(options_.drain_timeout, handovers_[index]);
+    }
+  }
 }
 
 void pin_to_cpu(unsigned index) noexcept {

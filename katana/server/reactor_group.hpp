@@ -3,8 +3,9 @@
 // Owns       the threads of all reactors but the first, which runs on the caller's; one that waits
 //            for signals, so that no reactor has to move for a signal to be obeyed.
 // Borrows    the reactors, which must outlive it.
-// Thread     one; blocks SIGINT and SIGTERM, and with on_reload SIGHUP, from construction on.
-//            on_reload and on_drain are called by the first reactor's thread, and must not block;
+// Thread     one; blocks SIGINT and SIGTERM, with on_reload SIGHUP and with on_restart SIGUSR2, from
+//            construction on. on_reload, on_restart and on_drain are called by the first reactor's
+//            thread, and must not block;
 //            on_told and on_stuck by the one that waits for signals.
 // Fails      watch_signals() is an Error; run() throws std::system_error when there is no thread to
 //            be had.
@@ -20,6 +21,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <thread>
 #include <vector>
 
@@ -44,6 +46,9 @@ struct ReactorGroupOptions {
   // on any thread; it uses no descriptor.
   std::function<void()> on_closing = {};
   std::function<void()> on_reload = {};  // SIGHUP; none: it is left alone
+  // SIGUSR2, unless the group ends already; none: it is left alone. Of several groups in a process
+  // one is called.
+  std::function<void()> on_restart = {};
   // The last thing before the process ends because these reactors are stuck. By their numbers.
   std::function<void(const std::vector<unsigned>&)> on_stuck = {};
   // on_told and on_stuck use no descriptor but standard output and error. The thread that waits for
@@ -69,6 +74,10 @@ class ReactorGroup {
   // Begins to end, as SIGTERM does, once watch_signals() has succeeded. Called again, it does
   // nothing. Any thread.
   void shutdown() noexcept;
+  // Another process has taken these listeners: drains by that (core/handover.hpp), with an element
+  // for each reactor; no on_told, on_drain and drain_notice. Once, and nothing if the end has begun.
+  // Any thread.
+  void hand_over(std::vector<core::Handover> handovers) noexcept;
   // The reactor's counters may be read: it has ended. Any thread.
   bool ended(unsigned reactor) const noexcept;
   // It has been told to drain, so listeners may be closed. Any thread.
@@ -89,6 +98,8 @@ class ReactorGroup {
   std::vector<std::atomic<bool>> ended_;  // by reactor
   std::atomic<bool> draining_ = false;
   std::atomic<bool> shutdown_ = false;
+  std::mutex handover_mutex_;              // of handovers_ until draining_
+  std::vector<core::Handover> handovers_;  // by reactor; empty: the end is the program's
   std::unique_ptr<Signals> signals_;  // null: turned by the caller, with an
   std::unique_ptr<Ending> ending_;
 };

@@ -1,5 +1,6 @@
 #include "katana/server/unix_socket.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <grp.h>
 #include <pwd.h>
@@ -141,19 +142,34 @@ Result<UnixSocket> UnixSocket::open(const std::string& path, mode_t mode, const 
   if (::bind(made.socket_, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
     return system_failure(path, errno);
   }
-  struct stat file;
-  if (::lstat(path.c_str(), &file) != 0) return system_failure(path, errno);
-  made.device_ = file.st_dev;
-  made.file_ = file.st_ino;
   // Before listen(): until then a connect() is refused, whatever the file allows.
-  if ((owner.user || owner.group) && ::lchown(path.c_str(), owner.user.value_or(uid_t(-1)),
-                                              owner.group.value_or(gid_t(-1))) != 0) {
-    return system_failure(path, errno);
-  }
-  if (::chmod(path.c_str(), mode) != 0 || ::listen(made.socket_, backlog) != 0) {
-    return system_failure(path, errno);
-  }
+  if (auto entered = made.enter_file(mode, owner); !entered) return std::unexpected(entered.error());
+  if (::listen(made.socket_, backlog) != 0) return system_failure(path, errno);
   return made;
+}
+
+Result<UnixSocket> UnixSocket::adopt(const std::string& path, int socket, mode_t mode,
+                                     const FileOwner& owner) {
+  UnixSocket made(path, ::fcntl(socket, F_DUPFD_CLOEXEC, 0));
+  if (made.socket_ < 0) return system_failure(path, errno);
+  auto entered = made.enter_file(mode, owner);
+  // The other removes it as long as this one does not serve.
+  made.adopted_ = std::exchange(made.file_, 0);
+  if (!entered) return std::unexpected(entered.error());
+  return made;
+}
+
+Result<void> UnixSocket::enter_file(mode_t mode, const FileOwner& owner) {
+  struct stat file;
+  if (::lstat(path_.c_str(), &file) != 0) return system_failure(path_, errno);
+  device_ = file.st_dev;
+  file_ = file.st_ino;
+  if ((owner.user || owner.group) && ::lchown(path_.c_str(), owner.user.value_or(uid_t(-1)),
+                                              owner.group.value_or(gid_t(-1))) != 0) {
+    return system_failure(path_, errno);
+  }
+  if (::chmod(path_.c_str(), mode) != 0) return system_failure(path_, errno);
+  return {};
 }
 
 UnixSocket::~UnixSocket() {

@@ -39,25 +39,36 @@ class UnixSocket {
   // REQUIRES a path of 1 to socket_path_bytes_max octets without NUL.
   static Result<UnixSocket> open(const std::string& path, mode_t mode, const FileOwner& owner,
                                  int backlog);
+  // A socket that listens there already, of the program before: a copy of it. Mode and owner are
+  // set again; the file is the other's until take_file().
+  static Result<UnixSocket> adopt(const std::string& path, int socket, mode_t mode,
+                                  const FileOwner& owner);
   ~UnixSocket();
   UnixSocket(UnixSocket&& other) noexcept
       : path_(std::move(other.path_)),
         socket_(std::exchange(other.socket_, -1)),
         device_(other.device_),
-        file_(std::exchange(other.file_, 0)) {}
+        file_(std::exchange(other.file_, 0)),
+        adopted_(other.adopted_) {}
   UnixSocket& operator=(UnixSocket&&) = delete;
 
   int socket() const noexcept { return socket_; }
+  void take_file() noexcept { file_ = adopted_ != 0 ? std::exchange(adopted_, 0) : file_; }
+  // The file is the next program's.
+  void leave_file() noexcept { file_ = 0; }
   // Nobody connects from now on; what waits can still be accepted. Called again, it does nothing.
   void remove_file() noexcept;
 
  private:
+  // The file is this one's from here on.
+  Result<void> enter_file(mode_t mode, const FileOwner& owner);
   UnixSocket(std::string path, int socket) : path_(std::move(path)), socket_(socket) {}
 
   std::string path_;
   int socket_ = -1;
   dev_t device_ = 0;
-  ino_t file_ = 0;  // 0: none of ours
+  ino_t file_ = 0;     // 0: none of ours
+  ino_t adopted_ = 0;  // it will be ours
 };
 
 }  // namespace katana::server

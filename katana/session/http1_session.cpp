@@ -138,7 +138,7 @@ void Http1Session::on_drain() noexcept {
     in_call_ = false;
   }
   if (active_ || machine_.state() != http1::State::idle) return;
-  machine_.end_idle_by(now() + protocol_.options().drain_idle);
+  machine_.end_idle_by(now() + reactor().idle_at_drain(protocol_.options().drain_idle));
   update_deadline();
 }
 

@@ -93,7 +93,7 @@ void StreamScheduler::open_withheld(ScheduledStream& stream) noexcept {
 void StreamScheduler::begin_drain() noexcept {
   if (machine_.draining()) return;
   machine_.drain(outbox());
-  drain_deadline_ = now() + options().drain_idle;
+  drain_deadline_ = now() + connection_.reactor().idle_at_drain(options().drain_idle);
   note_deadline(drain_deadline_);
   connection_.set_deadline(std::min(connection_.deadline(), drain_deadline_));
 }

@@ -113,7 +113,8 @@ class WebSocketHandler {
   virtual void on_message(WebSocket& socket, Bytes payload, MessageKind kind) = 0;
   // A send() that found the queue full may go on.
   virtual void on_writable(WebSocket&) {}
-  // The server stops: a last word. The connection is closed (1001) right after.
+  // The server stops: a last word. The connection is closed right after: 1001, or 1012 when the
+  // program restarts, each at another time (core::Handover::spread).
   virtual void on_drain(WebSocket&) {}
   // `code` is the peer's, ours if we refused the peer, none when it gave none, and abnormal when
   // the connection broke off.

@@ -112,7 +112,9 @@ void WebSocketSession::on_writable() noexcept {
 void WebSocketSession::on_deadline() noexcept {
   if (carrier_.finishing()) return;
   in_call_ = true;
-  if (carrier_.paused() && machine_.may_send()) {
+  if (now() >= return_at_) {
+    tell_to_return();
+  } else if (carrier_.paused() && machine_.may_send()) {
     machine_.restart_deadline(now());  // while it is not read, silence is not the peer's doing
   } else {
     machine_.on_deadline(now());
@@ -125,8 +127,21 @@ void WebSocketSession::on_deadline() noexcept {
 
 void WebSocketSession::on_drain() noexcept {
   if (carrier_.finishing() || !machine_.may_send()) return;
+  if (reactor().handover() != nullptr) {
+    return_at_ = now() + reactor().next_return();
+    update_deadline();
+    return;
+  }
   call_handler([this] { handler_->on_drain(*this); });
   close(CloseCode::going_away, "The server is stopping.");
+}
+
+// Somebody serves here already, and the peer is to go there.
+void WebSocketSession::tell_to_return() noexcept {
+  return_at_ = never;
+  if (!machine_.may_send()) return;
+  call_handler([this] { handler_->on_drain(*this); });
+  close(CloseCode::service_restart, "The service restarts: connect again.");
 }
 
 // ---- events of the machine ---------------------------------------------------------------------

@@ -9,6 +9,7 @@
 //            core::Session has them, and never nest.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -145,6 +146,7 @@ class WebSocketSession final : public WebSocket {
   void on_peer_close() noexcept;
   void on_refused() noexcept;
   void on_timed_out() noexcept;
+  void tell_to_return() noexcept;
   // Calls the handler, which may throw.
   template <class Call>
   void call_handler(Call&& call) noexcept;
@@ -157,7 +159,9 @@ class WebSocketSession final : public WebSocket {
   void drop_message() noexcept;
   void refuse_message() noexcept;
   std::size_t shared_bytes() const noexcept;
-  void update_deadline() noexcept { carrier_.set_deadline(machine_.deadline()); }
+  void update_deadline() noexcept {
+    carrier_.set_deadline(std::min(machine_.deadline(), return_at_));
+  }
   void flush_later() noexcept {
     if (!in_call_) carrier_.flush_later();
   }
@@ -171,6 +175,7 @@ class WebSocketSession final : public WebSocket {
   std::size_t held_ = 0;                   // by message_, charged to the reactor's memory
   const UpgradeRequest::Pointer request_;  // null: not known
   Slot slot_;
+  Instant return_at_ = never;   // the peer is then told to come back (1012)
   bool in_call_ = false;        // inside a call by the carrier, which settles what was done
   bool close_told_ = false;     // to the handler
   bool writable_owed_ = false;  // it was told that the queue is full

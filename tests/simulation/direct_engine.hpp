@@ -52,6 +52,7 @@ class DirectEngine {
   void pause_accept() {}
   void resume_accept() {}
   void close_listeners() { accepting_ = false; }
+  void hand_over(engine::Listener) {}
   bool accepting() const { return accepting_; }
   engine::Sent send(engine::Link link, std::span<const iovec> parts, std::size_t& accepted) {
     wire_.send(link, parts, accepted);

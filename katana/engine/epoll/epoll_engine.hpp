@@ -156,6 +156,8 @@ class EpollEngine {
     closing_at_ = clocks_.now + handshake_grace;
     set_accept_paused(false);
   }
+  // Its descriptor is then left, not emptied.
+  void hand_over(Listener listener) { listeners_[listener].shared = true; }
   // False once close_listeners() has closed them all; pausing does not count.
   bool accepting() const { return !listeners_closed_; }
 
@@ -308,7 +310,7 @@ class EpollEngine {
   struct ListenSocket {
     int fd;
     bool peer_speaks_first;
-    bool shared;  // opened by somebody else: ListenOptions::socket
+    bool shared;  // with another process: ListenOptions::socket, hand_over()
   };
   struct Watched {
     int fd = -1;

@@ -358,11 +358,34 @@ void SimKernel::on_handshake(const std::shared_ptr<SimConnection>& connection, s
     });
     return;
   }
+  enqueue(connection, port);
+  connection->establish();
+}
+
+void SimKernel::enqueue(const std::shared_ptr<SimConnection>& connection, std::uint16_t port) {
+  const auto place = std::ranges::find_if(
+      listeners_, [port](const auto& each) { return each.port == port && !each.closed; });
   connection->listener = static_cast<Listener>(place - listeners_.begin());
   connection->attach(SimSide::server, this);
-  listener.handshaking.push_back(connection);
-  if (listener.options.peer_speaks_first) connection->defer(defer_max);
-  connection->establish();
+  place->handshaking.push_back(connection);
+  if (place->options.peer_speaks_first) connection->defer(defer_max);
+}
+
+// Another process has the socket, and with it the queue.
+void SimKernel::leave(ListenState& listener) {
+  listener.closed = true;
+  std::deque<std::shared_ptr<SimConnection>> queue = std::exchange(listener.handshaking, {});
+  for (const auto& each : std::exchange(listener.ready, {})) queue.push_back(each);
+  for (const auto& each : queue) {
+    each->stop_deferring();
+    each->link_state = SimLink::connecting;
+    network_.hand_over(each, listener.port);
+  }
+}
+
+void SimKernel::take_over(const std::shared_ptr<SimConnection>& connection, std::uint16_t port) {
+  enqueue(connection, port);
+  promote(*connection);
 }
 
 // Moves a connection whose handshake is over to the queue of its listener.
@@ -418,6 +441,9 @@ bool SimKernel::accept_one(Listener listener) {
 void SimKernel::close_listeners() {
   if (closing_at_ != never) return;
   network_.note("close_listeners", 0, 0);
+  for (ListenState& each : listeners_) {
+    if (each.handed_over) leave(each);
+  }
   closing_at_ = network_.now() + handshake_grace;
   network_.at(closing_at_, [] {});  // an event, so that time stops there
   accept_paused_ = false;

@@ -74,6 +74,7 @@ class SimKernel : public SimHost, private SimEnd {
   void pause_accept() { accept_paused_ = true; }
   void resume_accept() { accept_paused_ = false; }
   void close_listeners();
+  void hand_over(Listener listener) { listeners_[listener].handed_over = true; }
   bool accepting() const;
   Sent send(Link link, std::span<const iovec> gathered, std::size_t& accepted);
   Sent send_file(Link link, std::span<const iovec> before, const FilePart& part,
@@ -103,6 +104,7 @@ class SimKernel : public SimHost, private SimEnd {
 
   bool listens_on(std::uint16_t port) const override;
   void on_handshake(const std::shared_ptr<SimConnection>& connection, std::uint16_t port) override;
+  void take_over(const std::shared_ptr<SimConnection>& connection, std::uint16_t port) override;
   bool has_work() const override;
 
  protected:
@@ -155,6 +157,7 @@ class SimKernel : public SimHost, private SimEnd {
     std::deque<std::shared_ptr<SimConnection>> handshaking;
     std::deque<std::shared_ptr<SimConnection>> ready;
     bool closed = false;
+    bool handed_over = false;
   };
   struct Watched {
     int fd;
@@ -209,6 +212,8 @@ class SimKernel : public SimHost, private SimEnd {
 
   // Accepting.
   bool can_accept(const ListenState& listener) const;
+  void leave(ListenState& listener);
+  void enqueue(const std::shared_ptr<SimConnection>& connection, std::uint16_t port);
   void accept_from(Listener listener);
   bool accept_one(Listener listener);
   void promote(SimConnection& connection);

@@ -73,17 +73,23 @@ std::uint16_t SimNetwork::free_port() {
   return last_port_;
 }
 
-void SimNetwork::handshake(const std::shared_ptr<SimConnection>& connection, std::uint16_t port) {
-  if (connection->broken(SimSide::server)) return;  // the peer gave up meanwhile
+SimHost* SimNetwork::host_for(SimConnection& connection, std::uint16_t port) {
   std::vector<SimHost*> listening;
   std::ranges::copy_if(hosts_, std::back_inserter(listening),
                        [port](const SimHost* host) { return host->listens_on(port); });
-  if (listening.empty()) {
-    connection->link_state = SimLink::closed;
-    connection->reset(SimSide::server);
-    return;
-  }
-  listening[random_.below(listening.size())]->on_handshake(connection, port);
+  if (!listening.empty()) return listening[random_.below(listening.size())];
+  connection.link_state = SimLink::closed;
+  connection.reset(SimSide::server);
+  return nullptr;
+}
+
+void SimNetwork::handshake(const std::shared_ptr<SimConnection>& connection, std::uint16_t port) {
+  if (connection->broken(SimSide::server)) return;  // the peer gave up meanwhile
+  if (SimHost* const host = host_for(*connection, port)) host->on_handshake(connection, port);
+}
+
+void SimNetwork::hand_over(const std::shared_ptr<SimConnection>& connection, std::uint16_t port) {
+  if (SimHost* const host = host_for(*connection, port)) host->take_over(connection, port);
 }
 
 void SimNetwork::make_ready(int fd) {

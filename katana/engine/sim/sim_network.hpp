@@ -33,6 +33,8 @@ class SimHost {
   virtual bool listens_on(std::uint16_t port) const = 0;
   virtual void on_handshake(const std::shared_ptr<SimConnection>& connection,
                             std::uint16_t port) = 0;
+  // One that waited in the queue of a listener which another host has left to this one.
+  virtual void take_over(const std::shared_ptr<SimConnection>& connection, std::uint16_t port) = 0;
   // Something waits for the next turn, however little time passes.
   virtual bool has_work() const = 0;
 
@@ -97,6 +99,8 @@ class SimNetwork {
   std::uint16_t free_port();
   // Hands a handshake to one of the hosts that listen there; with none it is refused.
   void handshake(const std::shared_ptr<SimConnection>& connection, std::uint16_t port);
+  // The same with one that waits for accept() in a listener that its host leaves.
+  void hand_over(const std::shared_ptr<SimConnection>& connection, std::uint16_t port);
   std::uint64_t next_connection_number() noexcept { return ++connection_number_; }
 
   // The engine that watches `fd` calls its watcher once, in its next turn.
@@ -121,6 +125,8 @@ class SimNetwork {
   void require(bool holds, const char* obligation) const;
 
  private:
+  SimHost* host_for(SimConnection& connection, std::uint16_t port);
+
   struct Note {
     Instant at;
     const char* what;

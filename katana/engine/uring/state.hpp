@@ -83,7 +83,7 @@ struct UringListener {
   static constexpr Duration accept_poll = milliseconds(10);
   int fd = -1;
   bool peer_speaks_first = true;
-  bool shared = false;  // opened by somebody else: ListenOptions::socket
+  bool shared = false;  // with another process: ListenOptions::socket, hand_over()
   bool armed = false;
   bool multishot = false;
   bool cancelling = false;

@@ -23,6 +23,7 @@ enum class CloseCode : std::uint16_t {
   policy = 1008,
   too_big = 1009,
   internal_error = 1011,
+  service_restart = 1012,  // come back, in a moment that the server has chosen
   try_again_later = 1013,
 };
 

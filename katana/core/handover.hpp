@@ -1,0 +1,26 @@
+// Handover: how a reactor ends whose listeners another process has, so that clients find somebody
+// there all the time: nobody is hurried, and those that come back do not come back together.
+//
+// Owns       values only.
+// Thread     values.
+// Allocates  when made.
+// Invariant  what waits in the queue of a listener that is handed over is accepted by its next
+//            owner.
+#pragma once
+
+#include <vector>
+
+#include "katana/base/instant.hpp"
+#include "katana/engine/engine.hpp"
+
+namespace katana::core {
+
+struct Handover {
+  std::vector<engine::Listener> listeners = {};  // those that the other process accepts from
+  Duration idle = {};    // for so long a connection that is idle may still begin a request
+  Duration spread = {};  // over so long WebSockets are told to come back (1012)
+};
+
+}  // namespace katana::core
+
+// SPDX-License-Identifier: Apache-2.0

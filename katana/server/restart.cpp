@@ -1,0 +1,60 @@
+#include "katana/server/restart.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <exception>
+#include <utility>
+
+#include "katana/server/quiet_thread.hpp"
+
+namespace katana::server {
+
+Restart::~Restart() {
+  cancel();
+  if (thread_.joinable()) thread_.join();
+  for (const int fd : cancel_) {
+    if (fd >= 0) ::close(fd);
+  }
+}
+
+Result<void> Restart::begin(std::vector<HandedSocket> sockets) {
+  if (cancelled_.load(std::memory_order_acquire)) {
+    return fail(Code::cancelled, "this program is told to end");
+  }
+  if (running_.exchange(true)) {
+    return fail(Code::already_exists, "a successor is starting already");
+  }
+  if (thread_.joinable()) thread_.join();  // an earlier attempt, which is over
+  if (cancel_[0] < 0 && ::pipe2(cancel_.data(), O_CLOEXEC | O_NONBLOCK) != 0) {
+    running_.store(false);
+    return fail(Code::resource_exhausted, "there is no descriptor for a restart");
+  }
+  auto started = start_quiet_thread("restart", [this, sockets = std::move(sockets)] {
+    run(sockets);
+    running_.store(false);
+  });
+  if (!started) {
+    running_.store(false);
+    return std::unexpected(started.error());
+  }
+  thread_ = *std::move(started);
+  return {};
+}
+
+void Restart::cancel() noexcept {
+  cancelled_.store(true, std::memory_order_release);
+  if (cancel_[1] >= 0) (void)!::write(cancel_[1], "", 1);  // full: it is readable already
+}
+
+void Restart::run(const std::vector<HandedSocket>& sockets) noexcept {
+  try {
+    done_(sockets, start_(sockets, cancel_[0]));
+  } catch (const std::exception& thrown) {
+    done_(sockets, fail(Code::internal, thrown.what()));
+  }
+}
+
+}  // namespace katana::server
+
+// SPDX-License-Identifier: Apache-2.0
