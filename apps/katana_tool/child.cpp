@@ -19,7 +19,8 @@ namespace katana::tool {
 namespace {
 
 // In the child, before exec: nothing here allocates but setenv.
-[[noreturn]] void become(const std::vector<char*>& arguments, int listener, int failure_pipe) {
+[[noreturn]] void become(const std::vector<char*>& arguments, int listener,
+                         const std::string& notify_socket, int failure_pipe) {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   sigset_t none;
@@ -34,6 +35,7 @@ namespace {
     setenv("LISTEN_FDS", "1", 1);
     setenv("LISTEN_PID", fmt::format("{}", getpid()).c_str(), 1);
   }
+  if (!notify_socket.empty()) setenv("NOTIFY_SOCKET", notify_socket.c_str(), 1);
   execvp(arguments[0], arguments.data());
   const int number = errno;
   (void)!::write(failure_pipe, &number, sizeof number);
@@ -42,7 +44,13 @@ namespace {
 
 }  // namespace
 
-Result<Child> Child::start(const std::vector<std::string>& command, int listener) {
+Child::Child(pid_t process) noexcept
+    : process_(process),
+      group_(process),
+      descriptor_(static_cast<int>(syscall(SYS_pidfd_open, process, 0))) {}
+
+Result<Child> Child::start(const std::vector<std::string>& command, int listener,
+                           const std::string& notify_socket) {
   std::vector<char*> arguments;
   for (const std::string& each : command) arguments.push_back(const_cast<char*>(each.c_str()));
   arguments.push_back(nullptr);
@@ -55,7 +63,7 @@ Result<Child> Child::start(const std::vector<std::string>& command, int listener
     ::close(3);
   }
   const pid_t process = fork();
-  if (process == 0) become(arguments, listener, failure[1]);
+  if (process == 0) become(arguments, listener, notify_socket, failure[1]);
   ::close(failure[1]);
   int number = process < 0 ? errno : 0;
   if (process > 0 && ::read(failure[0], &number, sizeof number) == sizeof number) {
@@ -67,7 +75,26 @@ Result<Child> Child::start(const std::vector<std::string>& command, int listener
                                                std::generic_category().message(number)));
   }
   setpgid(process, process);  // as the child does: whoever is first
-  return Child(process, static_cast<int>(syscall(SYS_pidfd_open, process, 0)));
+  return Child(process);
+}
+
+void Child::signal(int number) noexcept {
+  if (process_ != 0) ::kill(process_, number);
+}
+
+void Child::replace(pid_t process) noexcept {
+  close_descriptor();
+  process_ = process;
+  descriptor_ = static_cast<int>(syscall(SYS_pidfd_open, process, 0));
+}
+
+// Also those that were replaced, or left behind.
+void Child::kill_group() noexcept {
+  ::kill(-group_, SIGKILL);
+  while (waitpid(-group_, nullptr, 0) > 0) {
+  }
+  process_ = group_ = 0;
+  close_descriptor();
 }
 
 void Child::close_descriptor() noexcept {
@@ -78,9 +105,7 @@ std::string Child::reap() {
   if (process_ == 0) return {};
   int status = 0;
   waitpid(process_, &status, 0);
-  ::kill(-process_, SIGKILL);  // what it left behind
-  process_ = 0;
-  close_descriptor();
+  kill_group();
   if (WIFSIGNALED(status)) {
     return fmt::format("signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status)));
   }
@@ -91,14 +116,11 @@ std::string Child::reap() {
 void Child::end(Duration patience) noexcept {
   if (process_ == 0) return;
   if (patience > Duration{}) {
-    ::kill(-process_, SIGTERM);
+    ::kill(-group_, SIGTERM);
     pollfd over{.fd = descriptor_, .events = POLLIN, .revents = 0};
     (void)poll(&over, 1, static_cast<int>(patience.count_ms()));
   }
-  ::kill(-process_, SIGKILL);
-  waitpid(process_, nullptr, 0);
-  process_ = 0;
-  close_descriptor();
+  kill_group();
 }
 
 }  // namespace katana::tool

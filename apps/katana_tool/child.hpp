@@ -22,25 +22,33 @@ namespace katana::tool {
 class Child {
  public:
   // `listener`: becomes descriptor 3, announced by LISTEN_FDS and LISTEN_PID; below 0: none.
-  static Result<Child> start(const std::vector<std::string>& command, int listener = -1);
+  // `notify_socket`: for NOTIFY_SOCKET (sd_notify(3)); empty: as it is.
+  static Result<Child> start(const std::vector<std::string>& command, int listener = -1,
+                             const std::string& notify_socket = {});
   ~Child() { end(Duration{}); }
   Child(Child&& other) noexcept
       : process_(std::exchange(other.process_, 0)),
+        group_(std::exchange(other.group_, 0)),
         descriptor_(std::exchange(other.descriptor_, -1)) {}
   Child& operator=(Child&&) = delete;
 
   // Readable when it has ended.
   int descriptor() const noexcept { return descriptor_; }
+  void signal(int number) noexcept;
+  // Another process of the group is the program from now on; the one before ends by itself.
+  void replace(pid_t process) noexcept;
   // After it has ended: "exit status 1", "signal 11 (Segmentation fault)"; empty: exit status 0.
   std::string reap();
   // SIGTERM to the group, and SIGKILL after `patience`.
   void end(Duration patience) noexcept;
 
  private:
-  Child(pid_t process, int descriptor) noexcept : process_(process), descriptor_(descriptor) {}
+  explicit Child(pid_t process) noexcept;
   void close_descriptor() noexcept;
+  void kill_group() noexcept;
 
   pid_t process_ = 0;  // 0: it has ended
+  pid_t group_ = 0;    // that of the first process
   int descriptor_ = -1;
 };
 

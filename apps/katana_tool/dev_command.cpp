@@ -5,13 +5,17 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <cstddef>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -68,6 +72,44 @@ Result<int> open_listener(const Flags& flags) {
   return made;
 }
 
+// Where the program says what becomes of it: a name in no folder, which the kernel chooses.
+class Notifications {
+ public:
+  Notifications() {
+    sockaddr_un any{};
+    any.sun_family = AF_UNIX;
+    (void)::bind(socket_, reinterpret_cast<const sockaddr*>(&any), sizeof any.sun_family);
+  }
+  ~Notifications() { ::close(socket_); }
+  Notifications(const Notifications&) = delete;
+
+  int descriptor() const noexcept { return socket_; }
+  // As NOTIFY_SOCKET has it; empty: there is none.
+  std::string name() const {
+    sockaddr_un own{};
+    socklen_t size = sizeof own;
+    if (getsockname(socket_, reinterpret_cast<sockaddr*>(&own), &size) != 0) return {};
+    const std::size_t bytes = size - offsetof(sockaddr_un, sun_path);
+    return bytes > 1 ? "@" + std::string(own.sun_path + 1, bytes - 1) : std::string();
+  }
+  // The lines of what came; none: nothing did.
+  std::vector<std::string> take() {
+    std::array<char, 4096> text;
+    const ssize_t count = ::recv(socket_, text.data(), text.size(), MSG_DONTWAIT);
+    std::vector<std::string> lines;
+    std::string_view left(text.data(), count > 0 ? static_cast<std::size_t>(count) : 0);
+    while (!left.empty()) {
+      const std::size_t end = left.find('\n');
+      lines.emplace_back(left.substr(0, end));
+      left = end == std::string_view::npos ? "" : left.substr(end + 1);
+    }
+    return lines;
+  }
+
+ private:
+  int socket_ = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+};
+
 Result<std::string> program_of(const Flags& flags) {
   if (!flags.program.empty()) return flags.program;
   auto name = project_name();
@@ -118,19 +160,50 @@ class Loop {
       restart();
     }
   }
+  // One that can is replaced while it serves; any other ends first, and who connects meanwhile waits.
   void restart() {
+    if (running_ && can_restart_) {
+      restart_due_ = std::exchange(restarting_, true);
+      if (!restart_due_) running_->signal(SIGUSR2);
+      return;
+    }
     if (running_) running_->end(stop_patience);
+    begin_program();
+  }
+  void begin_program() {
     running_.reset();
+    can_restart_ = restarting_ = restart_due_ = false;
     std::vector<std::string> command = {fs::absolute(program_).string()};
     command.insert(command.end(), flags_.arguments.begin(), flags_.arguments.end());
-    auto begun = Child::start(command, listener_);
+    auto begun = Child::start(command, listener_, notifications_.name());
     if (!begun) return say(begun.error().describe() + "; --program names another one");
     running_.emplace(*std::move(begun));
     say(fmt::format("{} serves http://{}:{}", program_, flags_.address, flags_.port));
   }
+  void on_notification() {
+    pid_t replaced_by = 0;
+    for (const std::string& line : notifications_.take()) {
+      if (line == "X_KATANA_RESTART=possible") can_restart_ = true;
+      if (line.starts_with("MAINPID=")) replaced_by = std::atoi(line.c_str() + 8);
+      if (line == "X_KATANA_RESTART=failed") {
+        say("the new program did not start; the one before goes on");
+        on_restarted();
+      }
+    }
+    if (replaced_by <= 0 || !running_) return;
+    running_->replace(replaced_by);
+    say(fmt::format("{} is replaced, and serves http://{}:{}", program_, flags_.address,
+                    flags_.port));
+    on_restarted();
+  }
+  void on_restarted() {
+    restarting_ = false;
+    if (std::exchange(restart_due_, false)) restart();
+  }
   void on_program_ended() {
     const std::string failure = running_->reap();
     running_.reset();
+    can_restart_ = restarting_ = restart_due_ = false;
     say(fmt::format("the program ended ({}); waiting for a change",
                     failure.empty() ? "exit status 0" : failure));
   }
@@ -155,10 +228,12 @@ class Loop {
     };
     std::array waited = {readable(signals_), readable(watch_.descriptor()),
                          readable(build_ ? build_->descriptor() : -1),
-                         readable(running_ ? running_->descriptor() : -1)};
+                         readable(running_ ? running_->descriptor() : -1),
+                         readable(notifications_.descriptor())};
     if (poll(waited.data(), waited.size(), -1) < 0) return;
     if (waited[0].revents != 0) return on_signal();
     if (waited[1].revents != 0) on_changes();
+    if (waited[4].revents != 0) on_notification();  // before the end of the one that was replaced
     if (waited[2].revents != 0) on_built();
     if (waited[3].revents != 0 && running_ && running_->descriptor() == waited[3].fd) {
       on_program_ended();
@@ -170,7 +245,10 @@ class Loop {
   const int listener_;
   FileWatch watch_;
   const int signals_;
+  Notifications notifications_;
   std::optional<Child> build_, running_;
+  bool can_restart_ = false;  // the program has said so
+  bool restarting_ = false, restart_due_ = false;
   bool build_due_ = false, configuring_ = false, ended_ = false;
 };
 
@@ -181,6 +259,8 @@ Result<int> run(const Flags& flags) {
   if (!listener) return std::unexpected(listener.error());
   auto watch = FileWatch::open(".");
   if (!watch) return std::unexpected(watch.error());
+  // A program that is replaced was started by the one before.
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
   sigset_t ends;
   sigemptyset(&ends);
   sigaddset(&ends, SIGINT);

@@ -1,5 +1,8 @@
 // How connections end, how they begin, and how the reactor stops.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <array>
 
 #include "katana/core/reactor_fixture_test.hpp"
 
@@ -273,6 +276,35 @@ TEST_F(ReactorTest, a_session_may_reset_its_connection_from_every_call) {
   resetting();
   reactor().request_drain(seconds(1));
   expect_reset(3);
+}
+
+TEST_F(ReactorTest, listeners_are_handed_over_before_they_close) {
+  const Handover handover{.listeners = {2, 0}, .idle = seconds(3), .spread = seconds(4)};
+  EXPECT_EQ(reactor().handover(), nullptr);
+  EXPECT_EQ(reactor().idle_at_drain(milliseconds(250)), milliseconds(250));
+  reactor().request_handover(seconds(10), handover);
+  EXPECT_EQ(reactor().handover(), nullptr);  // not before it drains
+  turn();
+  EXPECT_EQ(reactor().handover(), &handover);
+  EXPECT_EQ(reactor().idle_at_drain(milliseconds(250)), seconds(3));
+  EXPECT_THAT(world_.calls, testing::IsSupersetOf({"hand_over 2", "hand_over 0"}));
+  EXPECT_EQ(world_.listeners_closed, 1);
+}
+
+TEST_F(ReactorTest, those_that_come_back_are_spread_evenly_however_many_there_are) {
+  const Handover handover{.spread = seconds(1)};
+  reactor().request_handover(seconds(10), handover);
+  turn();
+  for (const int count : {10, 100, 1000}) {
+    std::array<int, 10> in_tenth{};
+    for (int each = 0; each < count; ++each) {
+      const Duration at = reactor().next_return();
+      ASSERT_GE(at, Duration{});
+      ASSERT_LT(at, seconds(1));
+      ++in_tenth[static_cast<std::size_t>(at.ns * 10 / 1'000'000'000)];
+    }
+    for (const int tenth : in_tenth) EXPECT_NEAR(tenth, count / 10, 2) << "of " << count;
+  }
 }
 
 TEST_F(ReactorTest, the_engine_lets_go_of_the_memory_before_the_session_is_destroyed) {

@@ -32,7 +32,7 @@ namespace {
 void block_signals() {
   sigset_t set;
   sigemptyset(&set);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&set, signal);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR2}) sigaddset(&set, signal);
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
   std::signal(SIGPIPE, SIG_IGN);  // a peer, or a pipe that takes the log, may be gone
 }
@@ -171,9 +171,13 @@ Result<void> ApplicationCore::start(const CommandLine& line) {
   block_signals();
   keep_files_private();
   if (auto installed = log::flush_on_crash(); !installed) return installed;
+  auto inherited = server::InheritedListeners::of_this_process();
+  if (!inherited) return std::unexpected(inherited.error());
+  inherited_ = *std::move(inherited);
   auto manager = ServiceManager::of_this_process();
   if (!manager) return std::unexpected(manager.error());
   manager_ = std::move(*manager);
+  if (inherited_) manager_.add_listeners(inherited_->take_given());
   return start_parts(line);
 }
 
@@ -196,6 +200,7 @@ Result<void> ApplicationCore::start_parts(const CommandLine& line) {
     startup_.stop();
     return ran;
   }
+  if (!embedding_ && settings()->restart.enabled) tell_manager(manager_.may_be_replaced());
   tell_manager(manager_.ready("serving on " + url()));
   return {};
 }
@@ -519,7 +524,11 @@ server::HttpServerOptions ApplicationCore::server_options(const ApplicationSetti
     options.on_heartbeat = [this] { tell_manager(manager_.alive()); };
   }
   options.observability = observability_.get();
-  if (embedding_) embed(options, *embedding_);
+  if (embedding_) {
+    embed(options, *embedding_);
+  } else {
+    prepare_restart(options, settings);
+  }
   return options;
 }
 

@@ -68,6 +68,7 @@
 #include "katana/host/embedding.hpp"
 #include "katana/host/idempotency_keys.hpp"
 #include "katana/host/insecure_settings.hpp"
+#include "katana/host/launcher.hpp"
 #include "katana/host/pools.hpp"
 #include "katana/host/process_rules.hpp"
 #include "katana/host/service_manager.hpp"
@@ -352,6 +353,9 @@ class ApplicationCore {
   void on_drain();
   void on_certificates(const Result<std::vector<std::string>>& reloaded);
   void on_stuck(const server::ServerReport& report);
+  Result<void> make_launcher();
+  void prepare_restart(server::HttpServerOptions& options, const ApplicationSettings& settings);
+  void on_restart(const Result<server::Successor>& successor);
   void give_signals_back() noexcept;
   void print_report(const server::ServerReport& report) const;
   void tell_manager(const Result<void>& told) noexcept;
@@ -371,6 +375,8 @@ class ApplicationCore {
   ApplicationQueues queues_;
   std::vector<Part> parts_;
   ServiceManager manager_;
+  std::unique_ptr<server::InheritedListeners> inherited_;  // null: no program before handed any
+  std::unique_ptr<Launcher> launcher_;                     // null: none is wanted
   ProcessRules rules_;
   std::vector<InsecureSetting> exposed_files_;  // as they were at the start
   std::optional<Embedding> embedding_;          // none: the process is the program's

@@ -1,4 +1,5 @@
 // What an application gives up before its first thread, and what it says of that.
+#include <span>
 #include <string>
 #include <utility>
 
@@ -27,11 +28,57 @@ Result<void> ApplicationCore::load_and_enter(const CommandLine& line) {
     }
     if (!all.empty()) return fail(Code::permission_denied, "--strict: this is insecure:" + all);
   }
+  if (auto made = make_launcher(); !made) return made;
   return rules_.enter(*settings(), {.config_file = sources.file,
                                     .reads = options_.reads,
                                     .writes = options_.writes,
                                     .database = !options_.database.empty(),
                                     .connections = options_.http_client});
+}
+
+Result<void> ApplicationCore::make_launcher() {
+  const RestartSettings& restart = settings()->restart;
+  if (!serves_ || !restart.enabled || !restart.launcher) return {};
+  auto command = server::command_of_this_process(restart.program);
+  if (!command) return std::unexpected(command.error());
+  command->ready_timeout = restart.ready_timeout;
+  auto made = Launcher::make(*std::move(command));
+  if (!made) return std::unexpected(made.error());
+  launcher_ = *std::move(made);
+  return {};
+}
+
+// What may be started by whom: the launcher, if there is one, the program itself, or nobody.
+void ApplicationCore::prepare_restart(server::HttpServerOptions& options,
+                                      const ApplicationSettings& settings) {
+  options.restart = settings.restart;
+  options.inherited = inherited_.get();
+  options.on_restart = [this](const auto& successor) { on_restart(successor); };
+  if (launcher_) {
+    options.start_successor = [this](std::span<const server::HandedSocket> sockets, int cancel) {
+      return launcher_->start_successor(sockets, cancel);
+    };
+  } else if (rules_.refuses_programs()) {
+    options.start_successor = [](std::span<const server::HandedSocket>,
+                                 int) -> Result<server::Successor> {
+      return fail(Code::permission_denied,
+                  "a program that has given up its rights (process.sandbox, process.user) starts "
+                  "no other: set restart.launcher: true, or let the service manager restart it");
+    };
+  }
+}
+
+// On the thread of the attempt.
+void ApplicationCore::on_restart(const Result<server::Successor>& successor) {
+  if (successor) {
+    logger_.info("restart: process {} serves from here on, and this one ends",
+                 successor->process_id);
+    tell_manager(manager_.replaced_by(successor->process_id));
+    return;
+  }
+  const std::string why = successor.error().describe();
+  logger_.error("restart: not restarted, this process goes on: {}", why);
+  tell_manager(manager_.not_replaced(why));
 }
 
 void ApplicationCore::tell_process_rules() const {

@@ -16,6 +16,8 @@
 #include <system_error>
 #include <utility>
 
+#include "katana/server/inherited_listeners.hpp"
+
 namespace katana::host {
 namespace {
 
@@ -34,6 +36,16 @@ Result<std::optional<std::int64_t>> number_in(const ServiceManager::Variables& v
               fmt::format("{} is '{}', and no whole number: unset it, or let the service manager "
                           "set it",
                           name, text));
+}
+
+std::vector<std::string_view> names_in(const char* text) {
+  std::vector<std::string_view> names;
+  for (std::string_view left = text != nullptr ? text : ""; !left.empty();) {
+    const std::size_t colon = left.find(':');
+    names.push_back(left.substr(0, colon));
+    left = colon == std::string_view::npos ? "" : left.substr(colon + 1);
+  }
+  return names;
 }
 
 // One line, whatever the text has.
@@ -60,7 +72,12 @@ Result<ServiceManager> ServiceManager::make(const Variables& variables, int proc
   }
   if (number("LISTEN_PID") == process_id) {
     const std::int64_t count = number("LISTEN_FDS").value_or(0);
+    const std::vector<std::string_view> names = names_in(variables("LISTEN_FDNAMES"));
     for (int fd = first_listener; fd < first_listener + count; ++fd) {
+      const auto index = static_cast<std::size_t>(fd - first_listener);
+      const bool is_inherited =
+          index < names.size() && names[index].starts_with(server::InheritedListeners::prefix);
+      if (is_inherited) continue;
       if (fcntl(fd, F_SETFD, FD_CLOEXEC) != 0) {
         return fail(Code::invalid_argument,
                     fmt::format("LISTEN_FDS is {}, but descriptor {} is not open", count, fd));
@@ -132,6 +149,13 @@ Result<void> ServiceManager::reloading(Instant monotonic) const {
 }
 Result<void> ServiceManager::stopping(std::string_view status) const {
   return notify("STOPPING=1\n" + line_of("STATUS", status));
+}
+Result<void> ServiceManager::may_be_replaced() const { return notify("X_KATANA_RESTART=possible"); }
+Result<void> ServiceManager::replaced_by(int process_id) const {
+  return notify(fmt::format("MAINPID={}\nREADY=1\nSTATUS=process {} serves", process_id, process_id));
+}
+Result<void> ServiceManager::not_replaced(std::string_view why) const {
+  return notify("X_KATANA_RESTART=failed\n" + line_of("STATUS", why));
 }
 Result<void> ServiceManager::alive() const { return notify("WATCHDOG=1"); }
 

@@ -3,7 +3,8 @@
 //
 //   NOTIFY_SOCKET                 datagrams go there (sd_notify(3)); Type=notify
 //   WATCHDOG_USEC, WATCHDOG_PID   so often it wants to hear that the program is alive; WatchdogSec=
-//   LISTEN_FDS, LISTEN_PID        listening sockets from descriptor 3 on (sd_listen_fds(3))
+//   LISTEN_FDS, LISTEN_PID        listening sockets from descriptor 3 on (sd_listen_fds(3)); those
+//                                 that LISTEN_FDNAMES calls "katana.…" are none of the manager's
 //
 // Where nobody set these nothing is done, so that a program need not ask.
 //
@@ -45,11 +46,20 @@ class ServiceManager {
   Result<void> reloading(Instant monotonic) const;
   Result<void> stopping(std::string_view status) const;
   Result<void> alive() const;
+  // SIGUSR2 has another process serve: for `katana dev`.
+  Result<void> may_be_replaced() const;
+  // Another process of the program is the one to watch, or none came of it.
+  Result<void> replaced_by(int process_id) const;
+  Result<void> not_replaced(std::string_view why) const;
 
   bool listens() const noexcept { return socket_ >= 0; }
   // How often alive() is wanted; 0: never.
   Duration watchdog() const noexcept { return watchdog_; }
   const std::vector<int>& listeners() const noexcept { return listeners_; }
+  // That the manager had opened, by way of the program before.
+  void add_listeners(const std::vector<int>& sockets) {
+    listeners_.insert(listeners_.end(), sockets.begin(), sockets.end());
+  }
 
  private:
   Result<void> open(std::string_view address);

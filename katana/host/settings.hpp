@@ -36,6 +36,7 @@
 #include "katana/host/option_descriptions.hpp"
 #include "katana/host/queue_settings.hpp"
 #include "katana/host/redis_settings.hpp"
+#include "katana/host/restart_settings.hpp"
 #include "katana/host/security_settings.hpp"
 #include "katana/server/engines.hpp"
 #include "katana/server/request_id.hpp"
@@ -396,6 +397,7 @@ struct ApplicationSettings {
   DocsSettings docs;  // for programs that have a renderer
   std::map<std::string, JobSettings> jobs;
   ProcessSettings process;
+  RestartSettings restart;
 };
 KATANA_DESCRIBE(ApplicationSettings,
                 (development,
@@ -404,7 +406,7 @@ KATANA_DESCRIBE(ApplicationSettings,
                 http, operations, log, requests, monitor,
                 (pools, help("thread pools by name; 'work' always exists")), client, auth, bus,
                 redis, (jobs, help("background jobs of the program, by name")), sessions, audit,
-                cache, idempotency, docs, process)
+                cache, idempotency, docs, process, restart)
 
 // Of a program with a database, and what the settings of one derive from.
 struct SettingsWithDatabase : ApplicationSettings {};
@@ -424,6 +426,7 @@ KATANA_CONFIG_DECLARE_GROUP(katana::host::RequestSettings)
 KATANA_CONFIG_DECLARE_GROUP(katana::host::MonitorSettings)
 KATANA_CONFIG_DECLARE_GROUP(katana::host::PoolSettings)
 KATANA_CONFIG_DECLARE_GROUP(katana::host::ProcessSettings)
+KATANA_CONFIG_DECLARE_GROUP(katana::host::RestartSettings)
 KATANA_CONFIG_DECLARE_GROUP(katana::host::DatabaseSettings)
 KATANA_CONFIG_DECLARE_GROUP(katana::host::QueueSettings)
 KATANA_CONFIG_DECLARE_GROUP(katana::host::SessionSettings)

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sched.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -337,7 +338,10 @@ void HttpServer::take_inherited() {
 }
 
 void HttpServer::on_restart() {
-  auto begun = restart_->begin(sockets_to_hand());
+  auto begun = ::getpid() == 1
+                   ? fail(Code::unsupported,
+                          "a container ends with its process 1: replace the container instead")
+                   : restart_->begin(sockets_to_hand());
   if (!begun && options_.on_restart) options_.on_restart(std::unexpected(begun.error()));
 }
 
@@ -370,8 +374,10 @@ void HttpServer::hand_over(const std::vector<HandedSocket>& sockets,
   if (!successor) return;
   std::vector<core::Handover> handovers(workers_.size());
   for (core::Handover& each : handovers) {
-    each.idle = options_.restart.idle;
-    each.spread = options_.restart.spread;
+    // The rest of the time is for their answers.
+    const Duration half{options_.drain_timeout.ns / 2};
+    each.idle = std::min(options_.restart.idle, half);
+    each.spread = std::min(options_.restart.spread, half);
   }
   for (std::size_t at = 0; at < places_.size(); ++at) {
     const Place& place = *places_[at];

@@ -262,6 +262,31 @@ TEST_F(WebSocketSessionTest, who_drains_says_that_it_goes_away) {
   expect_events({"open", "close 1001"});
 }
 
+TEST_F(WebSocketSessionTest, who_hands_over_tells_each_peer_to_come_back_in_its_own_moment) {
+  const core::Handover handover{.spread = seconds(4)};
+  const auto first = open();
+  const auto second = open();
+  reactor().request_handover(seconds(20), handover);
+  turn();
+  EXPECT_EQ(frames(first), Words{});
+  EXPECT_EQ(frames(second), Words{});
+  bytes(second, frame(ws::Opcode::text, "still served"));
+  turn();
+  std::vector<int> told(2, -1);
+  for (int tenth = 0; tenth < 41; ++tenth) {
+    turn(milliseconds(100));
+    for (std::size_t each = 0; each < 2; ++each) {
+      const Words words = frames(each == 0 ? first : second);
+      if (told[each] < 0 && !words.empty() && words.back() == "close 1012") told[each] = tenth;
+    }
+  }
+  // A multiple of the golden ratio's fraction, 0.618: 2.47 s, and 0.94 s.
+  EXPECT_EQ(told, (std::vector<int>{24, 9}));
+  bytes(first, close_frame(1012));
+  turn();
+  EXPECT_FALSE(link_state(first).open);
+}
+
 // ---- backpressure ------------------------------------------------------------------------------
 
 TEST_F(WebSocketSessionTest, a_full_queue_takes_nothing_more_until_there_is_room) {

@@ -1,0 +1,40 @@
+// Launcher: a process that starts successors for a program which may start none itself, because it
+// has entered a sandbox or is another user by then. It is made before that, and does nothing else:
+// what it starts, with which arguments and variables, is settled when it is made.
+//
+// Owns       the socket to the process, which ends when this is destroyed, or its owner ends.
+// Thread     make() before there is another; start_successor() one at a time, any.
+// Allocates  yes.
+// Fails      make() without a process or a socket; start_successor() as that of
+//            server/successor.hpp, and when the launcher is gone.
+// Invariant  the program hands it sockets and their names, and nothing else.
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "katana/base/result.hpp"
+#include "katana/server/successor.hpp"
+
+namespace katana::host {
+
+class Launcher {
+ public:
+  static Result<std::unique_ptr<Launcher>> make(server::SuccessorCommand command);
+  ~Launcher();
+  Launcher(const Launcher&) = delete;
+  Launcher& operator=(const Launcher&) = delete;
+
+  Result<server::Successor> start_successor(std::span<const server::HandedSocket> sockets,
+                                            int cancel);
+
+ private:
+  Launcher(int socket, int process) noexcept : socket_(socket), process_(process) {}
+
+  int socket_;
+  int process_;
+};
+
+}  // namespace katana::host
+
+// SPDX-License-Identifier: Apache-2.0
