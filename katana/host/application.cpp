@@ -200,8 +200,9 @@ Result<void> ApplicationCore::start_parts(const CommandLine& line) {
     startup_.stop();
     return ran;
   }
-  if (!embedding_ && settings()->restart.enabled) tell_manager(manager_.may_be_replaced());
-  tell_manager(manager_.ready("serving on " + url()));
+  const std::string status = "serving on " + url();
+  tell_manager(settings()->restart.enabled ? manager_.ready_and_replaceable(status)
+                                           : manager_.ready(status));
   return {};
 }
 

@@ -150,7 +150,9 @@ Result<void> ServiceManager::reloading(Instant monotonic) const {
 Result<void> ServiceManager::stopping(std::string_view status) const {
   return notify("STOPPING=1\n" + line_of("STATUS", status));
 }
-Result<void> ServiceManager::may_be_replaced() const { return notify("X_KATANA_RESTART=possible"); }
+Result<void> ServiceManager::ready_and_replaceable(std::string_view status) const {
+  return notify("READY=1\n" + line_of("STATUS", status) + "\nX_KATANA_RESTART=possible");
+}
 Result<void> ServiceManager::replaced_by(int process_id) const {
   return notify(fmt::format("MAINPID={}\nREADY=1\nSTATUS=process {} serves", process_id, process_id));
 }

@@ -43,11 +43,11 @@ class ServiceManager {
   // Lines of sd_notify(3): "READY=1\nSTATUS=…". Nobody listens: nothing is done.
   Result<void> notify(std::string_view lines) const;
   Result<void> ready(std::string_view status) const;
+  // The same of a program that SIGUSR2 restarts: for `katana dev`.
+  Result<void> ready_and_replaceable(std::string_view status) const;
   Result<void> reloading(Instant monotonic) const;
   Result<void> stopping(std::string_view status) const;
   Result<void> alive() const;
-  // SIGUSR2 has another process serve: for `katana dev`.
-  Result<void> may_be_replaced() const;
   // Another process of the program is the one to watch, or none came of it.
   Result<void> replaced_by(int process_id) const;
   Result<void> not_replaced(std::string_view why) const;

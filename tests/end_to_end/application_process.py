@@ -33,10 +33,12 @@ def clean_environment(**variables):
 class Application:
     """One running program. `folder` is its working directory; a context manager that kills what is left."""
 
-    def __init__(self, folder, *flags, listener=None, wait=True, descriptors_max=None, **variables):
+    def __init__(self, folder, *flags, listener=None, wait=True, descriptors_max=None, plain=False, **variables):
         self.folder = folder
         command = [program_path(), "--set", "http.reactors=2", "--set", "http.drain_notice=0s", *flags]
-        if not any("port" in flag for flag in flags) and "KATANA_PORT" not in variables:
+        if plain:   # the flags say everything
+            command = [program_path(), *flags]
+        elif not any("port" in flag for flag in flags) and "KATANA_PORT" not in variables:
             command += ["--port", "0"]
         more = {}
         if listener is not None:    # what systemd does: the socket is descriptor 3, and the variables say whose
