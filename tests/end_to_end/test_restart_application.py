@@ -1,19 +1,16 @@
 """Restarts of programs on host::Application: other reactors and listeners, systemd, the sandbox, a database."""
 import json
 import os
-import re
 import signal
 import socket
 
 import httpx
-import pytest
 
 from application_process import Application
 from lineage import Lineage, wait_until
 from load import Load
 from server_process import free_port
 from test_restart import NOT_RESTARTED, serve_for_a_while
-from test_sandbox import Sandboxed
 
 
 class Notified:
@@ -121,33 +118,6 @@ def test_a_configuration_that_is_wrong_leaves_the_old_process(tmp_path):
         wait_until(lambda: NOT_RESTARTED in lineage.first.stderr(), lineage.first.stderr)
         assert "http.reactors" in lineage.first.stderr() and "ended with status 2" in lineage.first.stderr()
         assert lineage.first.get("/users/7")[1] == "ada"
-        lineage.end()
-
-
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root becomes another user")
-def test_a_sandboxed_program_restarts_by_its_launcher_and_else_says_what_to_set(tmp_path):
-    """Another user, Landlock and seccomp: what starts successors is outside of them."""
-    tmp_path.chmod(0o777)
-    for each in tmp_path.parents:
-        if each != each.parent and each.stat().st_uid == os.geteuid() and str(each).startswith("/tmp/"):
-            each.chmod(0o755)
-    sets = ("restart.spread=0s", "restart.idle=100ms")
-    refused = Sandboxed(tmp_path, sets=sets)
-    try:
-        refused.send_signal(signal.SIGUSR2)
-        wait_until(lambda: "set restart.launcher: true" in refused.stderr(), refused.stderr)
-        refused.stop()
-    finally:
-        refused.kill()
-    with Lineage(Sandboxed(tmp_path, sets=(*sets, "restart.launcher=true"))) as lineage:
-        for _ in range(2):
-            successor = lineage.restart()
-            with open(f"/proc/{successor}/status", encoding="utf-8") as status:
-                text = status.read()
-            assert re.search(r"^Seccomp:\s+2$", text, re.MULTILINE) and not re.search(r"^Uid:\s+0", text, re.MULTILINE)
-            assert httpx.get(lineage.first.url("/health"), timeout=20).status_code == 200
-        for each in lineage.processes[:-1]:
-            lineage.wait_for_end_of(each)
         lineage.end()
 
 # SPDX-License-Identifier: Apache-2.0

@@ -15,6 +15,7 @@ import httpx
 import pytest
 
 from fullstack_process import environment, flags_of
+from lineage import Lineage
 from program_process import Program, built
 from raw_client import eventually
 from test_tls import write_certificate
@@ -226,5 +227,22 @@ def test_postgresql_and_a_unix_socket_work_in_the_sandbox(folder, postgres):
 def certificate_of(port):
     """Return the certificate that the server shows."""
     return ssl.get_server_certificate(("127.0.0.1", port), timeout=20)
+
+
+def test_a_sandboxed_program_restarts_by_its_launcher_and_else_says_what_to_set(folder, engine):
+    """SIGUSR2: what starts successors is outside of the sandbox, and the successors are inside."""
+    sets = (f"http.engine={engine}", "restart.spread=0s", "restart.idle=100ms")
+    with Sandboxed(folder, sets=sets) as program:
+        program.send_signal(signal.SIGUSR2)
+        assert eventually(lambda: "set restart.launcher: true" in program.stderr()), program.stderr()
+    with Lineage(Sandboxed(folder, sets=(*sets, "restart.launcher=true"))) as lineage:
+        for _ in range(2):
+            status = pathlib.Path(f"/proc/{lineage.restart()}/status").read_text(encoding="utf-8")
+            assert re.search(r"^Seccomp:\s+2$", status, re.MULTILINE)
+            assert not re.search(r"^Uid:.*\s0(\s|$)", status, re.MULTILINE), status
+            assert httpx.get(lineage.first.url("/pages/index.html"), timeout=20).text == "a page"
+        for each in lineage.processes[:-1]:
+            lineage.wait_for_end_of(each)
+        lineage.end()
 
 # SPDX-License-Identifier: Apache-2.0
