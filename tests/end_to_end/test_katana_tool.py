@@ -1,4 +1,5 @@
 """The tool katana: what it writes and refuses, and how katana dev goes on. tests/consume builds its projects."""
+import json
 import os
 import re
 import signal
@@ -10,6 +11,9 @@ import urllib.request
 from pathlib import Path
 
 import pytest
+
+from load import Load
+from program_process import built
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PROGRAM = Path(os.environ.get("KATANA_BUILD", "build/release")).resolve() / "katana"
@@ -200,6 +204,43 @@ def test_dev_builds_again_on_a_change_and_keeps_the_port(tmp_path):
         with pytest.raises((urllib.error.URLError, ConnectionError)):
             dev.ask()
         assert "katana dev: toy.py changed" in dev.log.read_text()
+
+
+def test_dev_replaces_an_application_while_it_serves_and_fails_no_request(tmp_path):
+    """Changes under load; a configuration that is wrong leaves the program that serves."""
+    home = tmp_path / "toy"
+    home.mkdir()
+    program = built("application_server")
+    (home / "CMakeLists.txt").write_text(CMAKE.split("add_custom_target")[0] + "add_custom_target(toy ALL COMMAND cp "
+                                         f"--remove-destination {program} ${{CMAKE_BINARY_DIR}}/toy)\n")
+
+    def write(reactors):
+        (home / "toy.yaml").write_text(json.dumps({
+            "greeting": "Hello, World!", "http": {"reactors": reactors, "drain_notice": "0s"},
+            "restart": {"spread": "0s", "idle": "1s"}, "database": {"url": f"sqlite:{tmp_path}/users.db"}}))
+
+    write(1)
+    with Dev(home, "--", "--config", "toy.yaml") as dev:
+        dev.wait(lambda: urllib.request.urlopen(f"http://127.0.0.1:{dev.port}/greeting", timeout=5), "the first build")
+        load = Load(dev.port, connections=4, keep_alive=False)
+        load.request = load.request.replace(b"/plaintext", b"/greeting")
+        try:
+            load.start()
+            for count, reactors in ((1, 2), (2, 3)):
+                write(reactors)
+                dev.wait(lambda count=count: dev.log.read_text().count("is replaced") == count, "a change")
+            write(-2)
+            dev.wait(lambda: "the new program did not start; the one before goes on" in dev.log.read_text(), "a mistake")
+            write(1)
+            dev.wait(lambda: dev.log.read_text().count("is replaced") == 3, "its end")
+            failed = load.stop()
+        finally:
+            load.ending = True
+        assert failed == [] and load.finished > 0, failed[:5]
+        dev.process.send_signal(signal.SIGINT)
+        assert dev.process.wait(SECONDS_MAX) == 0
+        with pytest.raises((urllib.error.URLError, ConnectionError)):
+            dev.ask()
 
 
 def test_dev_says_that_the_program_ended_and_waits(tmp_path):
