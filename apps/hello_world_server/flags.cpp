@@ -18,6 +18,18 @@ void describe_tls(CLI::App& app, Flags& flags) {
       ->capture_default_str();
 }
 
+void describe_restart(CLI::App& app, Flags& flags) {
+  app.add_option("--restart-spread-s", flags.restart_spread_s,
+                 "seconds over which WebSockets are told to come back when SIGUSR2 has another "
+                 "process of this program serve")
+      ->check(CLI::Range(0.0, 3600.0))
+      ->capture_default_str();
+  app.add_option("--restart-ready-s", flags.restart_ready_s,
+                 "seconds in which that has to be ready, or this one goes on")
+      ->check(CLI::Range(0.1, 3600.0))
+      ->capture_default_str();
+}
+
 }  // namespace
 
 void describe(CLI::App& app, Flags& flags) {
@@ -67,15 +79,7 @@ void describe(CLI::App& app, Flags& flags) {
   app.add_option("--drain-s", flags.drain_s, "seconds that SIGTERM gives to requests in flight")
       ->check(CLI::Range(0.0, 3600.0))
       ->capture_default_str();
-  app.add_option("--restart-spread-s", flags.restart_spread_s,
-                 "seconds over which WebSockets are told to come back when SIGUSR2 has another "
-                 "process of this program serve")
-      ->check(CLI::Range(0.0, 3600.0))
-      ->capture_default_str();
-  app.add_option("--restart-ready-s", flags.restart_ready_s,
-                 "seconds in which that has to be ready, or this one goes on")
-      ->check(CLI::Range(0.1, 3600.0))
-      ->capture_default_str();
+  describe_restart(app, flags);
   app.add_option(
          "--access-log", flags.access_log,
          "a record of every request: FILE (JSON lines if it ends in .jsonl, for katana-log if "

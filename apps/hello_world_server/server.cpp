@@ -43,12 +43,12 @@ void print_reload(const char* name, const Result<std::vector<std::string>>& relo
   for (const std::string& note : *reloaded) fmt::print(stderr, "{}: {}\n", name, note);
 }
 
-void print_restart(const char* name, const Result<server::Successor>& successor) {
-  if (successor) {
-    fmt::print(stderr, "{}: process {} serves from here on\n", name, successor->process_id);
+void print_restart(const char* name, const Result<server::Replacement>& replacement) {
+  if (replacement) {
+    fmt::print(stderr, "{}: process {} serves from here on\n", name, replacement->process_id);
   } else {
     fmt::print(stderr, "{}: not restarted, this process goes on: {}\n", name,
-               successor.error().describe());
+               replacement.error().describe());
   }
 }
 
@@ -130,8 +130,8 @@ int serve(const Program& program, const Flags& flags, server::EngineKind engine,
   auto inherited = server::InheritedListeners::of_this_process();
   if (!inherited) return fail_with(program, 2, inherited.error().describe());
   options->inherited = inherited->get();
-  options->on_restart = [&](const Result<server::Successor>& successor) {
-    print_restart(program.name, successor);
+  options->on_restart = [&](const Result<server::Replacement>& replacement) {
+    print_restart(program.name, replacement);
   };
   auto access_log = start_access_log(flags.access_log);
   if (!access_log) return fail_with(program, 1, access_log.error().describe());

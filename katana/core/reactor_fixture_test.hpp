@@ -95,7 +95,9 @@ class FakeEngine {
     note("resume_accept");
   }
   void close_listeners() { ++world_.listeners_closed; }
-  void hand_over(engine::Listener listener) { world_.calls.push_back("hand_over " + std::to_string(listener)); }
+  void hand_over(engine::Listener listener) {
+    world_.calls.push_back("hand_over " + std::to_string(listener));
+  }
 
   engine::Sent send(engine::Link link, std::span<const iovec> parts, std::size_t& accepted) {
     accepted = 0;

@@ -355,7 +355,7 @@ class ApplicationCore {
   void on_stuck(const server::ServerReport& report);
   Result<void> make_launcher();
   void prepare_restart(server::HttpServerOptions& options, const ApplicationSettings& settings);
-  void on_restart(const Result<server::Successor>& successor);
+  void on_restart(const Result<server::Replacement>& replacement);
   void give_signals_back() noexcept;
   void print_report(const server::ServerReport& report) const;
   void tell_manager(const Result<void>& told) noexcept;

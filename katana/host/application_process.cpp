@@ -53,14 +53,14 @@ void ApplicationCore::prepare_restart(server::HttpServerOptions& options,
                                       const ApplicationSettings& settings) {
   options.restart = settings.restart;
   options.inherited = inherited_.get();
-  options.on_restart = [this](const auto& successor) { on_restart(successor); };
+  options.on_restart = [this](const auto& replacement) { on_restart(replacement); };
   if (launcher_) {
-    options.start_successor = [this](std::span<const server::HandedSocket> sockets, int cancel) {
-      return launcher_->start_successor(sockets, cancel);
+    options.start_replacement = [this](std::span<const server::HandedSocket> sockets, int cancel) {
+      return launcher_->start_replacement(sockets, cancel);
     };
   } else if (rules_.refuses_programs()) {
-    options.start_successor = [](std::span<const server::HandedSocket>,
-                                 int) -> Result<server::Successor> {
+    options.start_replacement = [](std::span<const server::HandedSocket>,
+                                   int) -> Result<server::Replacement> {
       return fail(Code::permission_denied,
                   "a program that has given up its rights (process.sandbox, process.user) starts "
                   "no other: set restart.launcher: true, or let the service manager restart it");
@@ -69,14 +69,14 @@ void ApplicationCore::prepare_restart(server::HttpServerOptions& options,
 }
 
 // On the thread of the attempt.
-void ApplicationCore::on_restart(const Result<server::Successor>& successor) {
-  if (successor) {
+void ApplicationCore::on_restart(const Result<server::Replacement>& replacement) {
+  if (replacement) {
     logger_.info("restart: process {} serves from here on, and this one ends",
-                 successor->process_id);
-    tell_manager(manager_.replaced_by(successor->process_id));
+                 replacement->process_id);
+    tell_manager(manager_.replaced_by(replacement->process_id));
     return;
   }
-  const std::string why = successor.error().describe();
+  const std::string why = replacement.error().describe();
   logger_.error("restart: not restarted, this process goes on: {}", why);
   tell_manager(manager_.not_replaced(why));
 }

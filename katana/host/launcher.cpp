@@ -82,7 +82,7 @@ Packet receive_packet(int from) {
   return packet;
 }
 
-std::string answer_of(const Result<server::Successor>& started) {
+std::string answer_of(const Result<server::Replacement>& started) {
   if (!started) {
     return fmt::format("failed {} {}", static_cast<int>(started.error().code()),
                        started.error().describe().substr(0, packet_bytes_max / 2));
@@ -93,7 +93,7 @@ std::string answer_of(const Result<server::Successor>& started) {
 }
 
 // In the launcher, until its program ends.
-void serve(int socket, const server::SuccessorCommand& command) {
+void serve(int socket, const server::ReplacementCommand& command) {
   std::vector<server::HandedSocket> sockets;
   for (;;) {
     Packet packet = receive_packet(socket);
@@ -101,7 +101,7 @@ void serve(int socket, const server::SuccessorCommand& command) {
     if (packet.socket >= 0 && sockets.size() < sockets_max) {
       sockets.push_back({std::move(packet.text), packet.socket});
     } else if (packet.text == go) {
-      const auto started = server::start_successor(command, sockets, socket);
+      const auto started = server::start_replacement(command, sockets, socket);
       for (const server::HandedSocket& each : sockets) ::close(each.socket);
       sockets.clear();
       if (!send_packet(socket, answer_of(started), -1)) return;
@@ -109,7 +109,7 @@ void serve(int socket, const server::SuccessorCommand& command) {
   }
 }
 
-[[noreturn]] void become_launcher(int socket, const server::SuccessorCommand& command) {
+[[noreturn]] void become_launcher(int socket, const server::ReplacementCommand& command) {
   prctl(PR_SET_NAME, "katana-launcher");
   sigset_t all;
   sigfillset(&all);
@@ -125,7 +125,7 @@ void serve(int socket, const server::SuccessorCommand& command) {
   ::_exit(0);
 }
 
-Result<server::Successor> successor_in(std::string_view text, std::size_t sockets) {
+Result<server::Replacement> replacement_in(std::string_view text, std::size_t sockets) {
   const auto take_number = [&text] {
     int number = 0;
     const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -140,30 +140,28 @@ Result<server::Successor> successor_in(std::string_view text, std::size_t socket
   }
   if (text.starts_with("ready ")) {
     text.remove_prefix(6);
-    server::Successor successor{take_number(), {}};
-    for (const char each : text) successor.taken.push_back(each == '1');
-    if (successor.taken.size() == sockets) return successor;
+    server::Replacement replacement{take_number(), {}};
+    for (const char each : text) replacement.taken.push_back(each == '1');
+    if (replacement.taken.size() == sockets) return replacement;
   }
   return fail(Code::internal, "the launcher's answer is not understood");
 }
 
 }  // namespace
 
-Result<std::unique_ptr<Launcher>> Launcher::make(server::SuccessorCommand command) {
+Result<std::unique_ptr<Launcher>> Launcher::make(server::ReplacementCommand command) {
   std::array<int, 2> pair{-1, -1};
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair.data()) != 0) {
-    return fail(Code::resource_exhausted,
-                fmt::format("restart.launcher: a socket: {}",
-                            std::generic_category().message(errno)));
+    return fail(Code::resource_exhausted, fmt::format("restart.launcher: a socket: {}",
+                                                      std::generic_category().message(errno)));
   }
   const pid_t process = ::fork();
   if (process == 0) become_launcher(pair[1], command);
   ::close(pair[1]);
   if (process < 0) {
     ::close(pair[0]);
-    return fail(Code::resource_exhausted,
-                fmt::format("restart.launcher: a process: {}",
-                            std::generic_category().message(errno)));
+    return fail(Code::resource_exhausted, fmt::format("restart.launcher: a process: {}",
+                                                      std::generic_category().message(errno)));
   }
   return std::unique_ptr<Launcher>(new Launcher(pair[0], process));
 }
@@ -173,7 +171,7 @@ Launcher::~Launcher() {
   ::waitpid(process_, nullptr, 0);
 }
 
-Result<server::Successor> Launcher::start_successor(
+Result<server::Replacement> Launcher::start_replacement(
     std::span<const server::HandedSocket> sockets, int cancel) {
   bool sent = true;
   for (const server::HandedSocket& each : sockets) {
@@ -191,7 +189,7 @@ Result<server::Successor> Launcher::start_successor(
   }
   const Packet answer = receive_packet(socket_);
   if (answer.ended) return fail(Code::unavailable, "the launcher (restart.launcher) is gone");
-  return successor_in(answer.text, sockets.size());
+  return replacement_in(answer.text, sockets.size());
 }
 
 }  // namespace katana::host

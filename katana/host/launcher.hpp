@@ -3,10 +3,10 @@
 // what it starts, with which arguments and variables, is settled when it is made.
 //
 // Owns       the socket to the process, which ends when this is destroyed, or its owner ends.
-// Thread     make() before there is another; start_successor() one at a time, any.
+// Thread     make() before there is another; start_replacement() one at a time, any.
 // Allocates  yes.
-// Fails      make() without a process or a socket; start_successor() as that of
-//            server/successor.hpp, and when the launcher is gone.
+// Fails      make() without a process or a socket; start_replacement() as that of
+//            server/replacement.hpp, and when the launcher is gone.
 // Invariant  the program hands it sockets and their names, and nothing else.
 #pragma once
 
@@ -14,19 +14,19 @@
 #include <span>
 
 #include "katana/base/result.hpp"
-#include "katana/server/successor.hpp"
+#include "katana/server/replacement.hpp"
 
 namespace katana::host {
 
 class Launcher {
  public:
-  static Result<std::unique_ptr<Launcher>> make(server::SuccessorCommand command);
+  static Result<std::unique_ptr<Launcher>> make(server::ReplacementCommand command);
   ~Launcher();
   Launcher(const Launcher&) = delete;
   Launcher& operator=(const Launcher&) = delete;
 
-  Result<server::Successor> start_successor(std::span<const server::HandedSocket> sockets,
-                                            int cancel);
+  Result<server::Replacement> start_replacement(std::span<const server::HandedSocket> sockets,
+                                                int cancel);
 
  private:
   Launcher(int socket, int process) noexcept : socket_(socket), process_(process) {}

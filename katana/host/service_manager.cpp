@@ -154,7 +154,8 @@ Result<void> ServiceManager::ready_and_replaceable(std::string_view status) cons
   return notify("READY=1\n" + line_of("STATUS", status) + "\nX_KATANA_RESTART=possible");
 }
 Result<void> ServiceManager::replaced_by(int process_id) const {
-  return notify(fmt::format("MAINPID={}\nREADY=1\nSTATUS=process {} serves", process_id, process_id));
+  return notify(
+      fmt::format("MAINPID={}\nREADY=1\nSTATUS=process {} serves", process_id, process_id));
 }
 Result<void> ServiceManager::not_replaced(std::string_view why) const {
   return notify("X_KATANA_RESTART=failed\n" + line_of("STATUS", why));

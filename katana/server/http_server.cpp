@@ -293,18 +293,18 @@ Result<void> HttpServer::start() {
   }
   if (auto watching = watch_reactors(); !watching) return watching;
   if (options_.restart.enabled) {
-    StartSuccessor start = options_.start_successor;
+    StartReplacement start = options_.start_replacement;
     if (!start) {
       auto command = command_of_this_process(options_.restart.program);
       if (!command) return std::unexpected(command.error());
       command->ready_timeout = options_.restart.ready_timeout;
       start = [command = *std::move(command)](std::span<const HandedSocket> sockets, int cancel) {
-        return server::start_successor(command, sockets, cancel);
+        return server::start_replacement(command, sockets, cancel);
       };
     }
     restart_ = std::make_unique<Restart>(
         std::move(start), [this](const std::vector<HandedSocket>& sockets,
-                                 const Result<Successor>& made) { hand_over(sockets, made); });
+                                 const Result<Replacement>& made) { hand_over(sockets, made); });
   }
   return group_->watch_signals();
 }
@@ -369,9 +369,9 @@ std::vector<HandedSocket> HttpServer::sockets_to_hand() const {
 
 // What the other has not taken ends as ever.
 void HttpServer::hand_over(const std::vector<HandedSocket>& sockets,
-                           const Result<Successor>& successor) {
-  if (options_.on_restart) options_.on_restart(successor);
-  if (!successor) return;
+                           const Result<Replacement>& replacement) {
+  if (options_.on_restart) options_.on_restart(replacement);
+  if (!replacement) return;
   std::vector<core::Handover> handovers(workers_.size());
   for (core::Handover& each : handovers) {
     // The rest of the time is for their answers.
@@ -383,7 +383,7 @@ void HttpServer::hand_over(const std::vector<HandedSocket>& sockets,
     const Place& place = *places_[at];
     std::vector<bool> taken;
     for (std::size_t index = 0; index < sockets.size(); ++index) {
-      if (sockets[index].name == place.name) taken.push_back(successor->taken[index]);
+      if (sockets[index].name == place.name) taken.push_back(replacement->taken[index]);
     }
     if (taken.empty()) continue;
     for (std::size_t reactor = 0; reactor < workers_.size(); ++reactor) {

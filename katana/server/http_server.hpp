@@ -138,11 +138,11 @@ struct HttpServerOptions {
   // SIGUSR2 has a successor started, which gets the listening sockets; once it is ready this server
   // ends as by SIGTERM, and nobody is refused (docs/guides/deploy.md).
   RestartOptions restart = {};
-  // In place of start_successor(): for who may start no program. Called on a thread of its own.
-  StartSuccessor start_successor = nullptr;
+  // In place of start_replacement(): for who may start no program. Called on a thread of its own.
+  StartReplacement start_replacement = nullptr;
   // What came of an attempt, before the drain begins; an Error: this server goes on. On that thread,
   // or the first reactor's.
-  std::function<void(const Result<Successor>&)> on_restart = {};
+  std::function<void(const Result<Replacement>&)> on_restart = {};
   // Of the program before, for what is listened on here. Borrowed until run() returns; null: none.
   InheritedListeners* inherited = nullptr;
   // Where the reactors report to; none: nowhere. Borrowed, and must outlive the server.
@@ -226,7 +226,7 @@ class HttpServer {
   }
   void on_restart();
   std::vector<HandedSocket> sockets_to_hand() const;
-  void hand_over(const std::vector<HandedSocket>& sockets, const Result<Successor>& successor);
+  void hand_over(const std::vector<HandedSocket>& sockets, const Result<Replacement>& replacement);
   void begin_serving() noexcept;
   // What SIGHUP does; empty: it is left alone.
   std::function<void()> reload_of_signal();

@@ -55,7 +55,8 @@ BoundAddress bound_address_of(int socket) {
   socklen_t size = sizeof local;
   if (getsockname(socket, reinterpret_cast<sockaddr*>(&local), &size) == 0 &&
       local.sun_family == AF_UNIX) {
-    const std::size_t path_size = size - std::min<std::size_t>(size, offsetof(sockaddr_un, sun_path));
+    const std::size_t path_size =
+        size - std::min<std::size_t>(size, offsetof(sockaddr_un, sun_path));
     const std::string_view path(local.sun_path, path_size);
     if (path.empty() || path[0] == 0) return {};
     return {std::string(unix_prefix) + std::string(path.substr(0, path.find('\0')))};
@@ -77,9 +78,9 @@ Result<std::unique_ptr<InheritedListeners>> InheritedListeners::of_this_process(
     const int fd = first_inherited + static_cast<int>(index);
     if (!is_ours(names[index])) continue;
     if (fcntl(fd, F_SETFD, FD_CLOEXEC) != 0) {
-      return fail(Code::invalid_argument,
-                  fmt::format("LISTEN_FDNAMES has '{}', but descriptor {} is not open",
-                              names[index], fd));
+      return fail(
+          Code::invalid_argument,
+          fmt::format("LISTEN_FDNAMES has '{}', but descriptor {} is not open", names[index], fd));
     }
     if (names[index] == ready_name) {
       made->ready_ = fd;

@@ -1,5 +1,5 @@
 // InheritedListeners: the listening sockets that a program was handed by the one that it replaces
-// (server/successor.hpp), so that nobody who connects meanwhile finds a closed port.
+// (server/replacement.hpp), so that nobody who connects meanwhile finds a closed port.
 //
 //   LISTEN_FDS, LISTEN_PID   as systemd has them (sd_listen_fds(3))
 //   LISTEN_FDNAMES           what each is: "katana.http", "katana.listener.0", "katana.operations";

@@ -100,7 +100,7 @@ class ReactorGroup {
   std::atomic<bool> shutdown_ = false;
   std::mutex handover_mutex_;              // of handovers_ until draining_
   std::vector<core::Handover> handovers_;  // by reactor; empty: the end is the program's
-  std::unique_ptr<Signals> signals_;  // null: turned by the caller, with an
+  std::unique_ptr<Signals> signals_;       // null: turned by the caller, with an
   std::unique_ptr<Ending> ending_;
 };
 

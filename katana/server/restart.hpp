@@ -17,7 +17,7 @@
 
 #include "katana/base/instant.hpp"
 #include "katana/base/result.hpp"
-#include "katana/server/successor.hpp"
+#include "katana/server/replacement.hpp"
 
 namespace katana::server {
 
@@ -35,9 +35,9 @@ struct RestartOptions {
 
 class Restart {
  public:
-  using Done = std::function<void(const std::vector<HandedSocket>&, const Result<Successor>&)>;
+  using Done = std::function<void(const std::vector<HandedSocket>&, const Result<Replacement>&)>;
 
-  Restart(StartSuccessor start, Done done) : start_(std::move(start)), done_(std::move(done)) {}
+  Restart(StartReplacement start, Done done) : start_(std::move(start)), done_(std::move(done)) {}
   ~Restart();
   Restart(const Restart&) = delete;
   Restart& operator=(const Restart&) = delete;
@@ -50,7 +50,7 @@ class Restart {
  private:
   void run(const std::vector<HandedSocket>& sockets) noexcept;
 
-  const StartSuccessor start_;
+  const StartReplacement start_;
   const Done done_;
   std::array<int, 2> cancel_{-1, -1};  // a pipe
   std::atomic<bool> cancelled_ = false;

@@ -143,7 +143,8 @@ Result<UnixSocket> UnixSocket::open(const std::string& path, mode_t mode, const 
     return system_failure(path, errno);
   }
   // Before listen(): until then a connect() is refused, whatever the file allows.
-  if (auto entered = made.enter_file(mode, owner); !entered) return std::unexpected(entered.error());
+  if (auto entered = made.enter_file(mode, owner); !entered)
+    return std::unexpected(entered.error());
   if (::listen(made.socket_, backlog) != 0) return system_failure(path, errno);
   return made;
 }

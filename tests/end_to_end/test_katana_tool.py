@@ -230,7 +230,7 @@ def test_dev_replaces_an_application_while_it_serves_and_fails_no_request(tmp_pa
                 write(reactors)
                 dev.wait(lambda count=count: dev.log.read_text().count("is replaced") == count, "a change")
             write(-2)
-            dev.wait(lambda: "the new program did not start; the one before goes on" in dev.log.read_text(), "a mistake")
+            dev.wait(lambda: "did not start; the one before goes on" in dev.log.read_text(), "a mistake")
             write(1)
             dev.wait(lambda: dev.log.read_text().count("is replaced") == 3, "its end")
             failed = load.stop()

@@ -63,7 +63,8 @@ def test_reactors_and_listeners_change_and_nobody_is_refused(tmp_path):
     port, local, more = free_port(), str(tmp_path / "a.sock"), str(tmp_path / "b.sock")
     both = [{"address": f"unix:{local}"}, {"address": f"unix:{more}"}]
     config = write(tmp_path, port=port, reactors=2, listeners=both)
-    generations = [dict(reactors=1, listeners=both[:1]), dict(reactors=3, listeners=both), dict(reactors=1, listeners=both)]
+    generations = [{"reactors": 1, "listeners": both[:1]}, {"reactors": 3, "listeners": both},
+                   {"reactors": 1, "listeners": both}]
     with Lineage(Restarted(tmp_path, "--config", config, plain=True)) as lineage:
         loads = [Load(port, connections=8, keep_alive=keep) for keep in (True, False)]
         for load in loads:

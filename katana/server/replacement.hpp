@@ -1,12 +1,12 @@
-// Successor: the program that replaces this one, started with its listening sockets; see
+// Replacement: the program that replaces this one, started with its listening sockets; see
 // inherited_listeners.hpp for how it gets them. Nothing changes for this one until the other says
 // that it is ready.
 //
 // Owns       nothing: a successor that is ready lives on, and one that fails is gone.
-// Thread     any; start_successor() blocks until the successor is ready or has failed.
+// Thread     any; start_replacement() blocks until the successor is ready or has failed.
 // Allocates  yes; not between fork and exec.
 // Fails      with what became of it: no such program, its exit status or signal, not ready in time.
-// Invariant  when start_successor() returns an Error no successor runs.
+// Invariant  when start_replacement() returns an Error no successor runs.
 #pragma once
 
 #include <functional>
@@ -20,7 +20,7 @@
 namespace katana::server {
 
 // A program, with its arguments, which begin with its name.
-struct SuccessorCommand {
+struct ReplacementCommand {
   std::string program;  // absolute path; what is there when it starts is run
   std::vector<std::string> arguments;
   Duration ready_timeout = seconds(30);
@@ -28,23 +28,23 @@ struct SuccessorCommand {
 
 // Of this process: its arguments, and the path by which it was started, not the file that this led
 // to: a new release is found behind it. `program`: a path in its place; empty: none.
-Result<SuccessorCommand> command_of_this_process(const std::string& program);
+Result<ReplacementCommand> command_of_this_process(const std::string& program);
 
 struct HandedSocket {
   std::string name;  // see inherited_listeners.hpp
   int socket = -1;   // borrowed
 };
 
-struct Successor {
+struct Replacement {
   int process_id = 0;
   std::vector<bool> taken;  // of the sockets that were handed: those that it accepts from
 };
 
 // `cancel`: a descriptor that becomes readable when the successor is not wanted any more; -1: none.
-using StartSuccessor =
-    std::function<Result<Successor>(std::span<const HandedSocket> sockets, int cancel)>;
-Result<Successor> start_successor(const SuccessorCommand& command,
-                                  std::span<const HandedSocket> sockets, int cancel);
+using StartReplacement =
+    std::function<Result<Replacement>(std::span<const HandedSocket> sockets, int cancel)>;
+Result<Replacement> start_replacement(const ReplacementCommand& command,
+                                      std::span<const HandedSocket> sockets, int cancel);
 
 }  // namespace katana::server
 

@@ -1,4 +1,4 @@
-#include "katana/server/successor.hpp"
+#include "katana/server/replacement.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -99,7 +99,7 @@ struct Start {
   const char* program;
   char* const* arguments;
   char* const* environment;
-  char* process_number;      // where digits_max characters and a NUL are
+  char* process_number;        // where digits_max characters and a NUL are
   std::span<int> descriptors;  // become 3, 4, …
   int failure = 0;             // of exec()
 };
@@ -126,8 +126,8 @@ void write_number(char* text, pid_t number) noexcept {
   }
   bool placed = true;
   for (std::size_t index = 0; index < start.descriptors.size(); ++index) {
-    placed = placed && ::dup2(start.descriptors[index],
-                              first_descriptor + static_cast<int>(index)) >= 0;
+    placed =
+        placed && ::dup2(start.descriptors[index], first_descriptor + static_cast<int>(index)) >= 0;
   }
   if (placed) {
     // Also what a library has opened without O_CLOEXEC. Ignored where the kernel knows it not.
@@ -175,7 +175,7 @@ class Starting {
   }
   Starting(const Starting&) = delete;
 
-  Result<Successor> wait(const SuccessorCommand& command, int cancel) {
+  Result<Replacement> wait(const ReplacementCommand& command, int cancel) {
     const Instant end = monotonic_now() + command.ready_timeout;
     for (;;) {
       const std::int64_t left_ms = (end - monotonic_now()).count_ms();
@@ -199,7 +199,7 @@ class Starting {
 
  private:
   // Nobody holds its end any more: it is over, or about to be.
-  std::string ended(const SuccessorCommand& command) {
+  std::string ended(const ReplacementCommand& command) {
     for (int tries = 0; tries < 200; ++tries) {
       int status = 0;
       if (::waitpid(process_, &status, WNOHANG) == process_) {
@@ -208,21 +208,22 @@ class Starting {
       }
       ::poll(nullptr, 0, 10);
     }
-    return fmt::format("'{}' runs, but takes no listeners over: it is no program of this kind, or "
-                       "its restarts are not enabled",
-                       command.program);
+    return fmt::format(
+        "'{}' runs, but takes no listeners over: it is no program of this kind, or "
+        "its restarts are not enabled",
+        command.program);
   }
-  Result<Successor> take() {
+  Result<Replacement> take() {
     constexpr std::string_view word = "ready ";
-    Successor successor{process_, std::vector<bool>(sockets_)};
+    Replacement replacement{process_, std::vector<bool>(sockets_)};
     if (!line_.starts_with(word) || line_.size() != word.size() + sockets_ + 1) {
       return fail(Code::internal, fmt::format("the successor says '{}'", line_));
     }
     for (std::size_t index = 0; index < sockets_; ++index) {
-      successor.taken[index] = line_[word.size() + index] == '1';
+      replacement.taken[index] = line_[word.size() + index] == '1';
     }
     process_ = 0;  // it lives on
-    return successor;
+    return replacement;
   }
 
   pid_t process_;
@@ -233,10 +234,10 @@ class Starting {
 
 }  // namespace
 
-Result<SuccessorCommand> command_of_this_process(const std::string& program) {
+Result<ReplacementCommand> command_of_this_process(const std::string& program) {
   std::ifstream file("/proc/self/cmdline", std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(file), {}};
-  SuccessorCommand command;
+  ReplacementCommand command;
   for (std::size_t at = 0; at < text.size();) {
     command.arguments.emplace_back(text.c_str() + at);
     at += command.arguments.back().size() + 1;
@@ -250,8 +251,8 @@ Result<SuccessorCommand> command_of_this_process(const std::string& program) {
   return command;
 }
 
-Result<Successor> start_successor(const SuccessorCommand& command,
-                                  std::span<const HandedSocket> sockets, int cancel) {
+Result<Replacement> start_replacement(const ReplacementCommand& command,
+                                      std::span<const HandedSocket> sockets, int cancel) {
   std::array<int, 2> ready{-1, -1};
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ready.data()) != 0) {
     return fail(Code::resource_exhausted,
