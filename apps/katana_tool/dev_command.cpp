@@ -160,7 +160,8 @@ class Loop {
       restart();
     }
   }
-  // One that can is replaced while it serves; any other ends first, and who connects meanwhile waits.
+  // One that can is replaced while it serves; any other ends first, and who connects meanwhile
+  // waits.
   void restart() {
     if (running_ && can_restart_) {
       restart_due_ = std::exchange(restarting_, true);

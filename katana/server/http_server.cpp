@@ -83,8 +83,8 @@ struct HttpServer::Kind {
   std::optional<engine::Listener> known_as = {};
 };
 
-// One address that is listened on. Its queues are counted: each reactor has one, and where they come
-// from the program before, as many as that had.
+// One address that is listened on. Its queues are counted: each reactor has one, and where they
+// come from the program before, as many as that had.
 struct HttpServer::Place {
   std::string name;  // as InheritedListeners has it
   Kind kind = {};

@@ -7,8 +7,9 @@
 // Thread     one; blocks SIGINT and SIGTERM from construction on.
 // Fails      start() names the address or resource; run() ends by a signal.
 // Invariant  on SIGTERM or SIGINT nothing that was accepted is lost before drain_timeout: what
-//            is in flight is finished. A second signal ends the process at once. With restart.enabled
-//            SIGUSR2 has another process serve before this one ends, and no connection is refused.
+//            is in flight is finished. A second signal ends the process at once. With
+//            restart.enabled SIGUSR2 has another process serve before this one ends, and no
+//            connection is refused.
 #pragma once
 
 #include <algorithm>

@@ -31,8 +31,8 @@ constexpr Duration look_again = milliseconds(50);
 
 }  // namespace
 
-// A thread that waits for SIGINT, SIGTERM and perhaps SIGHUP and SIGUSR2. What is to be done on a reactor's
-// thread it hands to the first, by a pipe that this watches.
+// A thread that waits for SIGINT, SIGTERM and perhaps SIGHUP and SIGUSR2. What is to be done on a
+// reactor's thread it hands to the first, by a pipe that this watches.
 class ReactorGroup::Signals final : public engine::Watcher {
  public:
   explicit Signals(ReactorGroup& group) : group_(group) {

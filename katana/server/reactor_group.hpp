@@ -3,9 +3,9 @@
 // Owns       the threads of all reactors but the first, which runs on the caller's; one that waits
 //            for signals, so that no reactor has to move for a signal to be obeyed.
 // Borrows    the reactors, which must outlive it.
-// Thread     one; blocks SIGINT and SIGTERM, with on_reload SIGHUP and with on_restart SIGUSR2, from
-//            construction on. on_reload, on_restart and on_drain are called by the first reactor's
-//            thread, and must not block;
+// Thread     one; blocks SIGINT and SIGTERM, with on_reload SIGHUP and with on_restart SIGUSR2,
+//            from construction on. on_reload, on_restart and on_drain are called by the first
+//            reactor's thread, and must not block;
 //            on_told and on_stuck by the one that waits for signals.
 // Fails      watch_signals() is an Error; run() throws std::system_error when there is no thread to
 //            be had.

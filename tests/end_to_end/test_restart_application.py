@@ -47,7 +47,8 @@ class Restarted(Application):
 def write(folder, **http):
     """Write the configuration file and return its path."""
     path = folder / "config.yaml"
-    settings = {"http": {"drain_notice": "0s", "drain_timeout": "6s", **http}, "restart": {"spread": "0s", "idle": "1s"},
+    settings = {"http": {"drain_notice": "0s", "drain_timeout": "6s", **http},
+                "restart": {"spread": "0s", "idle": "1s"},
                 "database": {"url": f"sqlite:{folder}/users.db"}, "greeting": "Hello, World!"}
     path.write_text(json.dumps(settings), encoding="utf-8")
     return str(path)
