@@ -122,7 +122,7 @@ def test_sigterm_calls_a_restart_off(tmp_path):
 
 def test_websockets_are_told_to_come_back_one_after_another(engine):
     """1012, spread over the time that was set; echoes go on until then."""
-    count, spread = 24, 2.0
+    count, spread = 24, 1.0
     ended = []
 
     def client(port):
