@@ -15,6 +15,7 @@
 
 namespace katana::core {
 
+// What a reactor is told when another process takes over; see above.
 struct Handover {
   std::vector<engine::Listener> listeners = {};  // those that the other process accepts from
   Duration idle = {};    // for so long a connection that is idle may still begin a request

@@ -20,11 +20,13 @@ namespace katana::host {
 
 class Launcher {
  public:
+  // Of a process without other threads. What it starts is settled here.
   static Result<std::unique_ptr<Launcher>> make(server::ReplacementCommand command);
   ~Launcher();
   Launcher(const Launcher&) = delete;
   Launcher& operator=(const Launcher&) = delete;
 
+  // As server::start_replacement(), by the launcher. Blocks.
   Result<server::Replacement> start_replacement(std::span<const server::HandedSocket> sockets,
                                                 int cancel);
 

@@ -14,9 +14,10 @@
 
 namespace katana::host {
 
+// Of an application, where restarts are enabled unless somebody says otherwise.
 struct RestartSettings : server::RestartOptions {
   RestartSettings() { enabled = true; }
-  bool launcher = false;
+  bool launcher = false;  // see host/launcher.hpp
 };
 KATANA_DESCRIBE(
     RestartSettings,

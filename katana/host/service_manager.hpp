@@ -50,6 +50,7 @@ class ServiceManager {
   Result<void> alive() const;
   // Another process of the program is the one to watch, or none came of it.
   Result<void> replaced_by(int process_id) const;
+  // The same: STATUS has why, and X_KATANA_RESTART=failed is for `katana dev`.
   Result<void> not_replaced(std::string_view why) const;
 
   bool listens() const noexcept { return socket_ >= 0; }

@@ -29,10 +29,12 @@ struct BoundAddress {
   std::string address;     // empty: neither of IP nor a Unix socket with a path
   std::uint16_t port = 0;  // of a Unix socket none
 };
+// Of any socket, as the kernel has it.
 BoundAddress bound_address_of(int socket);
 
 class InheritedListeners {
  public:
+  // Of names in LISTEN_FDNAMES that are for it.
   static constexpr std::string_view prefix = "katana.";
 
   // Null: there are none. What the variables give to others stays with them, and so do they.

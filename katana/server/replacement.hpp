@@ -21,28 +21,31 @@ namespace katana::server {
 
 // A program, with its arguments, which begin with its name.
 struct ReplacementCommand {
-  std::string program;  // absolute path; what is there when it starts is run
-  std::vector<std::string> arguments;
-  Duration ready_timeout = seconds(30);
+  std::string program;                   // absolute path; what is there when it starts is run
+  std::vector<std::string> arguments;    // argv[0] included
+  Duration ready_timeout = seconds(30);  // then it is killed
 };
 
 // Of this process: its arguments, and the path by which it was started, not the file that this led
 // to: a new release is found behind it. `program`: a path in its place; empty: none.
 Result<ReplacementCommand> command_of_this_process(const std::string& program);
 
+// A listening socket on its way to another process.
 struct HandedSocket {
   std::string name;  // see inherited_listeners.hpp
   int socket = -1;   // borrowed
 };
 
+// Another process of the program that serves from here on.
 struct Replacement {
-  int process_id = 0;
+  int process_id = 0;       // of this machine
   std::vector<bool> taken;  // of the sockets that were handed: those that it accepts from
 };
 
 // `cancel`: a descriptor that becomes readable when the successor is not wanted any more; -1: none.
 using StartReplacement =
     std::function<Result<Replacement>(std::span<const HandedSocket> sockets, int cancel)>;
+// Starts it and waits until it is ready, which may take ReplacementCommand::ready_timeout.
 Result<Replacement> start_replacement(const ReplacementCommand& command,
                                       std::span<const HandedSocket> sockets, int cancel);
 

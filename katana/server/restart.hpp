@@ -21,6 +21,7 @@
 
 namespace katana::server {
 
+// Whether and how a server is replaced by another process of its program.
 struct RestartOptions {
   // SIGUSR2 starts a successor, and once that is ready this program ends. False: the signal is left
   // alone.
@@ -35,8 +36,10 @@ struct RestartOptions {
 
 class Restart {
  public:
+  // What came of an attempt to hand over those sockets.
   using Done = std::function<void(const std::vector<HandedSocket>&, const Result<Replacement>&)>;
 
+  // `start` blocks; `done` is called once for each attempt that has begun.
   Restart(StartReplacement start, Done done) : start_(std::move(start)), done_(std::move(done)) {}
   ~Restart();
   Restart(const Restart&) = delete;

@@ -59,6 +59,7 @@ class UringAccepting : public UringReceiving<S> {
     accept_paused_ = false;
   }
 
+  // Its descriptor is then left, not emptied.
   void hand_over(Listener listener) { listeners_[listener].shared = true; }
 
   bool accepting() const { return !listeners_closed_ || leaving_ > 0 || !closes_.empty(); }
