@@ -297,6 +297,7 @@ class Reactor : public Executor {
   Duration next_return() noexcept;
   // From any thread: cut everything off now.
   void request_stop() noexcept;
+  // Its last turn is over.
   bool stopped() const noexcept { return stopped_; }
 
  protected:

@@ -141,8 +141,8 @@ struct HttpServerOptions {
   RestartOptions restart = {};
   // In place of start_replacement(): for who may start no program. Called on a thread of its own.
   StartReplacement start_replacement = nullptr;
-  // What came of an attempt, before the drain begins; an Error: this server goes on. On that thread,
-  // or the first reactor's.
+  // What came of an attempt, before the drain begins; an Error: this server goes on. On that
+  // thread, or the first reactor's.
   std::function<void(const Result<Replacement>&)> on_restart = {};
   // Of the program before, for what is listened on here. Borrowed until run() returns; null: none.
   InheritedListeners* inherited = nullptr;

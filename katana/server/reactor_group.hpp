@@ -75,7 +75,8 @@ class ReactorGroup {
   // nothing. Any thread.
   void shutdown() noexcept;
   // Another process has taken these listeners: drains by that (core/handover.hpp), with an element
-  // for each reactor; no on_told, on_drain and drain_notice. Once, and nothing if the end has begun.
+  // for each reactor; no on_told, on_drain and drain_notice. Once, and nothing if the end has
+  // begun.
   // Any thread.
   void hand_over(std::vector<core::Handover> handovers) noexcept;
   // The reactor's counters may be read: it has ended. Any thread.
