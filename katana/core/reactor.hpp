@@ -304,6 +304,7 @@ class Reactor : public Executor {
   explicit Reactor(const ReactorOptions& options, Instant now);
   virtual void wake_engine() noexcept = 0;
   virtual void close_listeners() noexcept {}
+  // As Engine::hand_over().
   virtual void hand_over(engine::Listener) noexcept {}
   // Accepting and links both have ended.
   virtual bool drained() const noexcept = 0;
