@@ -10,14 +10,12 @@
 
 namespace katana {
 
+// std::string_view.
 template <class T>
 concept BorrowedText = std::same_as<T, std::string_view>;
+// std::span, of any type.
 template <class T>
-inline constexpr bool is_span = false;
-template <class T>
-inline constexpr bool is_span<std::span<T>> = true;
-template <class T>
-concept BorrowedList = is_span<T>;
+concept BorrowedList = std::same_as<T, std::span<typename T::element_type>>;
 
 }  // namespace katana
 

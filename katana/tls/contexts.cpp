@@ -40,8 +40,8 @@ struct Contexts::Callbacks {
 
   static int protocol(SSL* ssl, const unsigned char** chosen, unsigned char* size,
                       const unsigned char* offered, unsigned offered_size, void*) noexcept {
-    const std::string* const own = Machine::of(*ssl).protocols();
-    const std::string& ours = own != nullptr ? *own : contexts_of(*ssl).protocols_;
+    const Bytes own = Machine::of(*ssl).protocols();
+    const Bytes ours = own.empty() ? Bytes(contexts_of(*ssl).protocols_) : own;
     if (ours.empty()) return SSL_TLSEXT_ERR_NOACK;
     unsigned char* found = nullptr;
     const int match =

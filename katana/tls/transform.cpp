@@ -10,10 +10,10 @@ namespace katana::tls {
 
 class TlsTransform final : public MachineTransform {
  public:
-  TlsTransform(TlsTransforms& owner, BlockPool& blocks, const std::string* protocols) noexcept
+  TlsTransform(TlsTransforms& owner, BlockPool& blocks, Bytes protocols) noexcept
       : MachineTransform(blocks, owner.contexts_, owner.contexts_->first(), Side::server),
         owner_(owner) {
-    if (protocols != nullptr) machine_.set_protocols(*protocols);
+    machine_.set_protocols(protocols);
   }
 
   void cut(core::TransformCut why) noexcept override {
@@ -55,7 +55,7 @@ class TlsTransforms::Speaking final : public core::TransformFactory {
       : owner_(owner), protocols_(std::move(protocols)) {}
 
   std::unique_ptr<core::Transform> make(BlockPool& blocks) noexcept override {
-    return owner_.make(blocks, &protocols_);
+    return owner_.make(blocks, protocols_);
   }
   std::size_t heap_bytes_each() const noexcept override { return owner_.heap_bytes_each(); }
 
@@ -72,11 +72,10 @@ Result<std::unique_ptr<core::TransformFactory>> TlsTransforms::speaking(
 }
 
 std::unique_ptr<core::Transform> TlsTransforms::make(BlockPool& blocks) noexcept {
-  return make(blocks, nullptr);
+  return make(blocks, Bytes());
 }
 
-std::unique_ptr<core::Transform> TlsTransforms::make(BlockPool& blocks,
-                                                     const std::string* protocols) noexcept {
+std::unique_ptr<core::Transform> TlsTransforms::make(BlockPool& blocks, Bytes protocols) noexcept {
   const std::uint32_t generation = credentials_.generation();
   if (generation != generation_) [[unlikely]] {
     contexts_ = credentials_.present();

@@ -57,8 +57,8 @@ class TlsTransforms final : public core::TransformFactory {
   friend class TlsTransform;
   class Speaking;
 
-  // `protocols`, as encode_protocols() has them; null: the context's.
-  std::unique_ptr<core::Transform> make(BlockPool& blocks, const std::string* protocols) noexcept;
+  // `protocols`, as encode_protocols() has them; empty: the context's.
+  std::unique_ptr<core::Transform> make(BlockPool& blocks, Bytes protocols) noexcept;
 
   const Credentials& credentials_;
   std::uint32_t generation_;

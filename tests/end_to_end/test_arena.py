@@ -1,4 +1,4 @@
-"""arena, the entry for HttpArena: its profiles as their validation wants them, those of the database, wrong flags, its end."""
+"""arena, the entry for HttpArena: its profiles as their validation wants them, its database, wrong flags, its end."""
 import contextlib
 import json
 import os
@@ -12,10 +12,11 @@ import pytest
 
 from program_process import ROOT, built
 
-TABLE = """CREATE TABLE items (id INTEGER PRIMARY KEY, name TEXT NOT NULL, category TEXT NOT NULL, price INTEGER NOT NULL,
-  quantity INTEGER NOT NULL, active BOOLEAN NOT NULL, tags JSONB NOT NULL, rating_score INTEGER NOT NULL,
+TABLE = """CREATE TABLE items (id INTEGER PRIMARY KEY, name TEXT NOT NULL, category TEXT NOT NULL,
+  price INTEGER NOT NULL, quantity INTEGER NOT NULL, active BOOLEAN NOT NULL, tags JSONB NOT NULL, rating_score INTEGER NOT NULL,
   rating_count INTEGER NOT NULL);
-INSERT INTO items SELECT n, 'Kit ' || n, (ARRAY['electronics', 'tools'])[1 + n % 2], n % 100, n, n % 3 = 0, '["new"]', 5, 6
+INSERT INTO items
+  SELECT n, 'Kit ' || n, (ARRAY['electronics', 'tools'])[1 + n % 2], n % 100, n, n % 3 = 0, '["new"]', 5, 6
   FROM generate_series(1, 1000) n;"""
 
 
@@ -34,8 +35,9 @@ def arena(*flags, **environment):
 
 def ask(port, path, method="GET", value=None):
     """Return status, X-Cache and the value of the reply."""
-    request = urllib.request.Request(f"http://127.0.0.1:{port}{path}", method=method, headers={"Content-Type": "application/json"},
-                                     data=None if value is None else json.dumps(value).encode())
+    content = None if value is None else json.dumps(value).encode()
+    request = urllib.request.Request(f"http://127.0.0.1:{port}{path}", content, {"Content-Type": "application/json"},
+                                     method=method)
     try:
         with urllib.request.urlopen(request, timeout=20) as reply:
             return reply.status, reply.headers["X-Cache"], json.load(reply)
@@ -47,8 +49,8 @@ def ask(port, path, method="GET", value=None):
 def test_every_profile_passes_their_validation():
     """The laboratory's check starts it with files, data and certificates that are made for it."""
     build = os.environ.get("KATANA_BUILD", "build/release")
-    done = subprocess.run([ROOT / "lab/arena/check", "--server", "katana", "--build", build], cwd=ROOT, capture_output=True,
-                          text=True, timeout=110, check=False)
+    done = subprocess.run([ROOT / "lab/arena/check", "--server", "katana", "--build", build], cwd=ROOT, text=True,
+                          capture_output=True, timeout=110, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.count(": ok, ") == 13, done.stdout
 
@@ -92,3 +94,5 @@ def test_a_wrong_flag_is_named(flags, status, words):
     """On one line of standard error."""
     done = subprocess.run([built("arena"), *flags], capture_output=True, text=True, timeout=20, check=False)
     assert done.returncode == status and words in done.stderr and done.stderr.count("\n") == 1, done.stderr
+
+# SPDX-License-Identifier: Apache-2.0

@@ -69,7 +69,7 @@ def test_a_socket_that_a_killed_program_left_is_replaced_and_one_in_use_is_not(t
 
 
 def test_a_listener_speaks_the_versions_that_it_is_told(tmp_path):
-    """By ALPN with TLS, where a client that offers only another is refused; without TLS by what a connection begins with."""
+    """By ALPN with TLS, where who offers only another is refused; without TLS by what a connection begins with."""
     flags = write_config(tmp_path, """
 http:
   versions: http2
@@ -82,8 +82,8 @@ http:
 """)
 
     def spoken(scheme, port, *how):
-        done = subprocess.run(["curl", "--silent", "--insecure", "--max-time", "20", "--output", "/dev/null", *how, "--write-out",
-                               "%{http_version} %{http_code}", f"{scheme}://localhost:{port}/greeting"],
+        done = subprocess.run(["curl", "--silent", "--insecure", "--max-time", "20", "--output", "/dev/null", *how,
+                               "--write-out", "%{http_version} %{http_code}", f"{scheme}://localhost:{port}/greeting"],
                               capture_output=True, text=True, check=False)
         return done.stdout if done.returncode == 0 else f"curl: {done.returncode}"
 

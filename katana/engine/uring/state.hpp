@@ -47,7 +47,7 @@ inline void close_descriptor(int fd) {
 enum class UringState : std::uint8_t { open, connecting, broken };
 
 struct UringSlot {
-  static constexpr std::uint32_t no_slot = UINT32_MAX;
+  static constexpr std::uint32_t no_slot = UINT32_MAX;  // of next_free: none
   int fd = -1;
   std::uint32_t generation = 1;
   std::uint32_t next_free = no_slot;

@@ -24,7 +24,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string>
 
 #include "katana/base/bytes.hpp"
 #include "katana/base/instant.hpp"
@@ -110,9 +109,9 @@ class Machine {
   void resume(SSL_SESSION* session, SessionStore& store) noexcept;
   // Of a server, before the first next(): the protocols that ALPN chooses from, in the place of the
   // context's, as they are sent (RFC 7301 §3.1). Borrows them; they outlive the machine.
-  void set_protocols(const std::string& encoded) noexcept { protocols_ = &encoded; }
-  // For callbacks: what set_protocols() was given; null: nothing.
-  const std::string* protocols() const noexcept { return protocols_; }
+  void set_protocols(Bytes encoded) noexcept { protocols_ = encoded; }
+  // For callbacks: what set_protocols() was given; empty: nothing.
+  Bytes protocols() const noexcept { return protocols_; }
   // For callbacks: a failure that OpenSSL does not tell from others.
   void note_failure(Failure failure) noexcept { noted_ = failure; }
   Instant now() const noexcept { return now_; }
@@ -148,7 +147,7 @@ class Machine {
   Failure failure_ = Failure::none;
   Failure noted_ = Failure::none;
   SessionStore* store_ = nullptr;
-  const std::string* protocols_ = nullptr;
+  Bytes protocols_;
 };
 
 }  // namespace katana::tls
