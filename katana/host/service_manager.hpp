@@ -53,7 +53,7 @@ class ServiceManager {
   // The same: STATUS has why, and X_KATANA_RESTART=failed is for `katana dev`.
   Result<void> not_replaced(std::string_view why) const;
 
-  // It had opened sockets for us.
+  // There is a manager that hears what is said here.
   bool listens() const noexcept { return socket_ >= 0; }
   // How often alive() is wanted; 0: never.
   Duration watchdog() const noexcept { return watchdog_; }
