@@ -63,6 +63,7 @@ class Head {
   void rebase(const char* base) noexcept { base_ = base; }
 
   // ---- for parsers ----
+  const char* base() const noexcept { return base_; }
   void begin(const char* base) noexcept {
     base_ = base;
     field_count_ = 0;
@@ -70,12 +71,19 @@ class Head {
   void set_bytes(std::size_t bytes) noexcept { bytes_ = static_cast<std::uint16_t>(bytes); }
   void set_request_line(Method method, Slice method_text, Slice target,
                         unsigned minor_version) noexcept {
+    set_method(method, method_text);
+    set_target(target);
+    set_minor_version(minor_version);
+  }
+  void set_method(Method method, Slice text) noexcept {
     method_ = method;
-    method_text_ = method_text;
-    target_ = target;
+    method_text_ = text;
+  }
+  void set_target(Slice target) noexcept { target_ = target; }
+  void set_target_is_plain(bool plain) noexcept { target_is_plain_ = plain; }
+  void set_minor_version(unsigned minor_version) noexcept {
     minor_version_ = static_cast<std::uint8_t>(minor_version);
   }
-  void set_target_is_plain(bool plain) noexcept { target_is_plain_ = plain; }
   // REQUIRES field_count() < fields_capacity.
   void add_field(Slice name, Slice value) noexcept { fields_[field_count_++] = {name, value}; }
 

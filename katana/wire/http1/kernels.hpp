@@ -28,9 +28,18 @@
 
 namespace katana::http1 {
 
+// Each half stands twice, so that a vector of 32 bytes is loaded as it is.
 struct NibbleTable {
-  alignas(16) std::array<std::uint8_t, 16> low;
-  alignas(16) std::array<std::uint8_t, 16> high;
+  alignas(32) std::array<std::uint8_t, 32> low;   // a bit for each high half that is in the class
+  alignas(32) std::array<std::uint8_t, 32> high;  // the bit of that half; none from 8 on
+  alignas(32) std::array<std::uint8_t, 32> half;  // 15, which takes a half out of a byte
+};
+
+// What a value's bytes are compared with.
+struct ValueTable {
+  alignas(32) std::array<std::uint8_t, 32> control;  // the highest of the controls
+  alignas(32) std::array<std::uint8_t, 32> tab;      // which is allowed
+  alignas(32) std::array<std::uint8_t, 32> del;      // which is not
 };
 
 constexpr NibbleTable make_nibble_table(http::CharacterClass wanted) {
@@ -41,7 +50,32 @@ constexpr NibbleTable make_nibble_table(http::CharacterClass wanted) {
   }
   for (unsigned high = 0; high < 8; ++high)
     table.high[high] = static_cast<std::uint8_t>(1u << high);
+  for (std::size_t index = 0; index < 16; ++index) {
+    table.low[16 + index] = table.low[index];
+    table.high[16 + index] = table.high[index];
+  }
+  table.half.fill(15);
   return table;
+}
+
+// The one there is.
+constexpr ValueTable make_value_table() {
+  ValueTable table{};
+  table.control.fill(0x1f);
+  table.tab.fill('\t');
+  table.del.fill(0x7f);
+  return table;
+}
+// The one there is, as kernels read it.
+inline constexpr ValueTable value_table = make_value_table();
+
+// The table as it lies in memory. A compiler that knows what is in it would build its vectors anew
+// in each search, by three instructions where an operand in memory costs none.
+template <class Table>
+[[gnu::always_inline]] inline const Table& in_memory(const Table& table) noexcept {
+  const Table* at = &table;
+  asm("" : "+r"(at));
+  return *at;
 }
 
 template <http::CharacterClass wanted>
@@ -98,27 +132,29 @@ struct Sse42Kernels {
 };
 
 struct Avx2Kernels {
+  KATANA_AVX2 static inline __m256i load(const std::array<std::uint8_t, 32>& from) noexcept {
+    return _mm256_load_si256(reinterpret_cast<const __m256i*>(from.data()));
+  }
+
+  // Bit i: byte i is not of the class.
   template <http::CharacterClass wanted>
   KATANA_AVX2 static inline unsigned misfits(const char* p) noexcept {
-    const __m256i bytes = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
+    __m256i bytes = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
+    asm("" : "+x"(bytes));  // loaded once, not again for each use
     if constexpr (wanted == http::value_character) {
-      const __m256i control =
-          _mm256_cmpeq_epi8(_mm256_min_epu8(bytes, _mm256_set1_epi8(0x1f)), bytes);
-      const __m256i tab = _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8('\t'));
-      const __m256i del = _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(0x7f));
+      const ValueTable& table = in_memory(value_table);
+      const __m256i control = _mm256_cmpeq_epi8(_mm256_min_epu8(bytes, load(table.control)), bytes);
+      const __m256i tab = _mm256_cmpeq_epi8(bytes, load(table.tab));
+      const __m256i del = _mm256_cmpeq_epi8(bytes, load(table.del));
       const __m256i bad = _mm256_or_si256(_mm256_andnot_si256(tab, control), del);
       return static_cast<unsigned>(_mm256_movemask_epi8(bad));
     } else {
-      const NibbleTable& table = nibble_table<wanted>;
-      const __m256i half = _mm256_set1_epi8(15);
+      const NibbleTable& table = in_memory(nibble_table<wanted>);
+      const __m256i half = load(table.half);
       const __m256i low = _mm256_and_si256(bytes, half);
       const __m256i high = _mm256_and_si256(_mm256_srli_epi16(bytes, 4), half);
-      const __m256i low_table = _mm256_broadcastsi128_si256(
-          _mm_load_si128(reinterpret_cast<const __m128i*>(table.low.data())));
-      const __m256i high_table = _mm256_broadcastsi128_si256(
-          _mm_load_si128(reinterpret_cast<const __m128i*>(table.high.data())));
-      const __m256i found = _mm256_and_si256(_mm256_shuffle_epi8(low_table, low),
-                                             _mm256_shuffle_epi8(high_table, high));
+      const __m256i found = _mm256_and_si256(_mm256_shuffle_epi8(load(table.low), low),
+                                             _mm256_shuffle_epi8(load(table.high), high));
       const __m256i bad = _mm256_cmpeq_epi8(found, _mm256_setzero_si256());
       return static_cast<unsigned>(_mm256_movemask_epi8(bad));
     }

@@ -4,6 +4,7 @@
 // its instructions.
 #pragma once
 
+#include <bit>
 #include <cstring>
 
 #include "katana/wire/http1/facts.hpp"
@@ -16,6 +17,11 @@
 
 namespace katana::http1::detail {
 
+inline std::uint16_t load16(const char* p) noexcept {
+  std::uint16_t value;
+  std::memcpy(&value, p, sizeof value);
+  return value;
+}
 inline std::uint32_t load32(const char* p) noexcept {
   std::uint32_t value;
   std::memcpy(&value, p, sizeof value);
@@ -49,6 +55,22 @@ inline bool is_name(const char* p, const char (&literal)[bytes]) noexcept {
   }
 }
 
+// Where the digits from `p` on end, or eight of them on.
+[[gnu::always_inline]] inline const char* digits_end(const char* p, const char* end) noexcept {
+  if constexpr (std::endian::native == std::endian::little) {
+    if (end - p >= 8) [[likely]] {
+      // Digits become 0 to 9. What is more sets the highest bit of its byte, and may carry into
+      // those behind it only.
+      constexpr std::uint64_t each = 0x0101010101010101;
+      const std::uint64_t values = load64(p) ^ '0' * each;
+      const std::uint64_t others = ((values + (0x7f - 9) * each) | values) & (0x80 * each);
+      return p + std::countr_zero(others) / 8;
+    }
+  }
+  while (p != end && http::is(*p, http::digit_character)) ++p;
+  return p;
+}
+
 // Where a name or an IPv4 address with an optional port ends, which nearly every Host is. Null when
 // there is none at `p` or valid_authority() has to judge it.
 template <class K>
@@ -60,8 +82,7 @@ template <class K>
   if (p == host) return nullptr;
   if (p == end || *p != ':') return p;
   const char* const port = p + 1;
-  while (++p != end && http::is(*p, http::digit_character)) {
-  }
+  p = digits_end(port, end);
   // Five digits below 60000 cannot exceed the largest port.
   if (p - port > 5 || (p - port == 5 && *port >= '6')) return nullptr;
   return p;
@@ -103,23 +124,29 @@ inline http::Slice slice(const char* base, const char* begin, const char* end) n
 
 inline constexpr HeadResult not_whole{HeadVerdict::incomplete, Refusal::none, 0};
 
+// REQUIRES two bytes at `p`.
+inline bool is_line_end(const char* p) noexcept { return load16(p) == load16("\r\n"); }
+
 // "HTTP/1.1" CR LF. Null: not one of the versions that are parsed here; check_lines() says what it
 // is.
-inline const char* parse_version(const char* p, const char* end, unsigned& minor) noexcept {
+inline const char* parse_version(const char* p, const char* end, http::Head& head) noexcept {
   if (end - p < 10) return nullptr;
-  if (load64(p) == load64("HTTP/1.1") && p[8] == '\r' && p[9] == '\n') [[likely]] {
-    minor = 1;
+  if (load64(p) == load64("HTTP/1.1") && is_line_end(p + 8)) [[likely]] {
+    head.set_minor_version(1);
     return p + 10;
   }
   constexpr std::uint64_t without_minor = ~(std::uint64_t{0xff} << 56);
   if ((load64(p) & without_minor) != (load64("HTTP/1.\0") & without_minor)) return nullptr;
-  if (!http::is(p[7], http::digit_character) || p[8] != '\r' || p[9] != '\n') return nullptr;
+  if (!http::is(p[7], http::digit_character) || !is_line_end(p + 8)) return nullptr;
   // A higher minor version is answered as the highest one known here (RFC 9110 §2.5).
-  minor = p[7] == '0' ? 0u : 1u;
+  head.set_minor_version(p[7] == '0' ? 0u : 1u);
   return p + 10;
 }
 
+// Nearly always it is one space.
 inline const char* skip_white_space(const char* p, const char* end) noexcept {
+  if (end - p >= 2 && p[0] == ' ' && static_cast<unsigned char>(p[1]) > ' ') [[likely]]
+    return p + 1;
   while (p != end && (*p == ' ' || *p == '\t')) ++p;
   return p;
 }
@@ -134,59 +161,59 @@ template <class K>
 KATANA_TARGET inline const char* parse_request_line(const Limits& limits, const char* base,
                                                     const char* end, http::Head& head) noexcept {
   const char* p = base;
-  http::Method method = http::Method::get;
-  if (end - p >= 16 && load32(p) == load32("GET ")) {
+  if (end - p >= 16 && load32(p) == load32("GET ")) [[likely]] {
     p += 3;
+    head.set_method(http::Method::get, slice(base, base, base + 3));
   } else {
     p = K::template find_not<http::token_character>(base, p, end);
     if (p == base || p == end || *p != ' ') return nullptr;
-    method = http::method_from({base, static_cast<std::size_t>(p - base)});
+    head.set_method(http::method_from({base, static_cast<std::size_t>(p - base)}),
+                    slice(base, base, p));
   }
-  const http::Slice method_text = slice(base, base, p);
   const char* const target = p + 1;
   p = K::template find_not<http::plain_path_character>(base, target, end);
   const bool plain = p != end && *p == ' ' && *target == '/';
-  if (!plain) p = K::template find_not<http::target_character>(base, p, end);
-  if (p == target || p == end || *p != ' ') return nullptr;
-  const http::Slice target_text = slice(base, target, p);
-  unsigned minor = 1;
-  p = parse_version(p + 1, end, minor);
+  if (!plain) {
+    p = K::template find_not<http::target_character>(base, p, end);
+    if (p == target || p == end || *p != ' ') return nullptr;
+  }
+  head.set_target(slice(base, target, p));
+  head.set_target_is_plain(plain && head.method() != http::Method::connect);
+  p = parse_version(p + 1, end, head);
   if (p == nullptr || static_cast<std::size_t>(p - base) > limits.request_line_bytes_max + 2)
     return nullptr;
-  head.set_request_line(method, method_text, target_text, minor);
-  head.set_target_is_plain(plain && method != http::Method::connect);
   return p;
 }
 
 // "Host: ", a plain one, CR LF: name, value and meaning in one scan, because it is in every request
-// and nearly always the first field (RFC 9110 §7.2). Returns `p` for any other line.
+// and nearly always the first field (RFC 9110 §7.2). Returns `p` for any other line. Facts are told
+// of it by parse_fields().
 template <class K>
 KATANA_TARGET inline const char* parse_plain_host_line(const char* base, const char* p,
-                                                       const char* end, http::Head& head,
-                                                       Facts& facts) noexcept {
-  if (end - p < 10 || !is_name(p, "host") || p[4] != ':' || p[5] != ' ') return p;
+                                                       const char* end, http::Head& head) noexcept {
+  if (end - p < 10 || !is_name(p, "host") || load16(p + 4) != load16(": ")) return p;
   const char* const value = p + 6;
   const char* const value_end = plain_host_end<K>(base, value, end);
-  if (value_end == nullptr || end - value_end < 2) return p;
-  if (value_end[0] != '\r' || value_end[1] != '\n') return p;
+  if (value_end == nullptr || end - value_end < 2 || !is_line_end(value_end)) return p;
   head.add_field(slice(base, p, p + 4), slice(base, value, value_end));
-  facts.note_host({value, static_cast<std::size_t>(value_end - value)}, true);
   return value_end + 2;
 }
 
+// An empty line is next.
+inline bool ends_with_empty_line(const char* p, const char* end) noexcept {
+  return end - p >= 2 && is_line_end(p);
+}
+
+// From `p` on, where a plain Host may have been read already. Out of line, for its registers: a
+// head that ends with its Host does without them.
 template <class K>
-KATANA_TARGET HeadResult parse_whole(const Limits& limits, Bytes input, http::Head& head,
-                                     Framing& framing) noexcept {
-  const char* const base = input.data();
-  const std::size_t size =
-      input.size() < limits.head_bytes_max ? input.size() : limits.head_bytes_max;
-  const char* const end = base + size;
-  head.begin(base);
-  const char* p = parse_request_line<K>(limits, base, end, head);
-  if (p == nullptr) return not_whole;
+[[gnu::noinline]] KATANA_TARGET HeadResult parse_fields(const Limits& limits, const char* p,
+                                                        const char* end, http::Head& head,
+                                                        Framing& framing) noexcept {
+  const char* const base = head.base();
   Facts facts;
   if (!head.target_is_plain() && !head.target().starts_with('/')) facts.note_rare_target();
-  p = parse_plain_host_line<K>(base, p, end, head, facts);
+  if (head.field_count() != 0) facts.note_host(head.value(0), true);
   for (;;) {
     if (end - p < 2) return not_whole;
     if (*p == '\r') break;
@@ -197,7 +224,7 @@ KATANA_TARGET HeadResult parse_whole(const Limits& limits, Bytes input, http::He
     const char* const name_end = p;
     const char* const value = skip_white_space(p + 1, end);
     p = K::template find_not<http::value_character>(base, value, end);
-    if (end - p < 2 || p[0] != '\r' || p[1] != '\n') return not_whole;
+    if (end - p < 2 || !is_line_end(p)) return not_whole;
     const char* const value_end = trim_white_space(value, p);
     head.add_field(slice(base, name, name_end), slice(base, value, value_end));
     note_known_field<K>(facts, base, {name, static_cast<std::size_t>(name_end - name)},
@@ -211,6 +238,29 @@ KATANA_TARGET HeadResult parse_whole(const Limits& limits, Bytes input, http::He
   // What is wrong with the meaning is final; the form was right to the last byte.
   const Refusal refusal = facts.judge(head, framing);
   return {refusal == Refusal::none ? HeadVerdict::complete : HeadVerdict::refused, refusal, bytes};
+}
+
+template <class K>
+KATANA_TARGET HeadResult parse_whole(const Limits& limits, Bytes input, http::Head& head,
+                                     Framing& framing) noexcept {
+  const char* const base = input.data();
+  const std::size_t size =
+      input.size() < limits.head_bytes_max ? input.size() : limits.head_bytes_max;
+  const char* const end = base + size;
+  head.begin(base);
+  const char* const fields = parse_request_line<K>(limits, base, end, head);
+  if (fields == nullptr) return not_whole;
+  const char* const p = parse_plain_host_line<K>(base, fields, end, head);
+  const bool means_nothing_else =
+      p != fields && head.target_is_plain() && head.minor_version() == 1;
+  if (!means_nothing_else || !ends_with_empty_line(p, end)) {
+    return parse_fields<K>(limits, p, end, head, framing);
+  }
+  // As facts that were told of one plain Host judge it.
+  framing = Framing{};
+  const auto bytes = static_cast<std::size_t>(p + 2 - base);
+  head.set_bytes(bytes);
+  return {HeadVerdict::complete, Refusal::none, bytes};
 }
 
 }  // namespace katana::http1::detail
