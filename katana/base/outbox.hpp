@@ -54,13 +54,13 @@ class Outbox {
 
   // Room for `count` bytes to be written in place. Valid until the next call of a member other than
   // commit(); without one, a block that it took stays until clear() or until all is sent.
-  char* reserve(std::size_t count) noexcept {
+  [[gnu::always_inline]] char* reserve(std::size_t count) noexcept {
     if (tail_ != nullptr && space_left(*tail_) >= count) return bytes(*tail_) + tail_->bytes_end;
     return reserve_in_new_block(count);
   }
 
   // Promises the first `count` bytes of the last reserve(). REQUIRES count ≤ what was reserved.
-  void commit(std::size_t count) noexcept {
+  [[gnu::always_inline]] void commit(std::size_t count) noexcept {
     if (count == 0) return;  // a segment of nothing would take room that nobody reserved
     Block& block = *tail_;
     char* const data = bytes(block) + block.bytes_end;
@@ -90,12 +90,16 @@ class Outbox {
   // Fills `out` with what is to be sent, oldest first and up to the first file, and returns how
   // many entries were filled: 0 when a file comes first. REQUIRES room for one at least.
   std::size_t gather(std::span<iovec> out) const noexcept {
-    if (!has_files_ && head_ != nullptr && head_ == tail_ &&
-        head_->segments_end - head_->segments_begin == 1) {
-      out[0] = entry_of(segment(*head_, head_->segments_begin));
-      return 1;
+    return gather_only(out[0]) ? 1 : gather_all(out);
+  }
+  // False: not all of it is one run of bytes, as it nearly always is; `out` is then as it was.
+  [[gnu::always_inline]] bool gather_only(iovec& out) const noexcept {
+    if (has_files_ || head_ == nullptr || head_ != tail_ ||
+        head_->segments_end - head_->segments_begin != 1) {
+      return false;
     }
-    return gather_all(out);
+    out = entry_of(segment(*head_, head_->segments_begin));
+    return true;
   }
   // There may be a file among what is pending.
   bool has_files() const noexcept { return has_files_; }
@@ -106,7 +110,7 @@ class Outbox {
   FilePart front_file() const noexcept { return file_behind(0); }
 
   // The peer's side took `count` bytes. REQUIRES count ≤ pending().
-  void advance(std::size_t count) noexcept {
+  [[gnu::always_inline]] void advance(std::size_t count) noexcept {
     KATANA_REQUIRE(count <= pending_);
     if (count == pending_) {
       clear();
@@ -116,7 +120,7 @@ class Outbox {
   }
 
   // Forgets everything that is pending.
-  void clear() noexcept {
+  [[gnu::always_inline]] void clear() noexcept {
     pending_ = 0;
     if (retains_) let_go_of_all();
     while (head_ != nullptr) drop_head();
@@ -169,11 +173,11 @@ class Outbox {
         sizeof(Block) + block.bytes_end + sizeof(Segment) * (std::size_t{block.segments_end} + 1);
     return used < blocks_->block_bytes() ? blocks_->block_bytes() - used : 0;
   }
-  char* reserve_in_new_block(std::size_t count) noexcept {
+  [[gnu::always_inline]] char* reserve_in_new_block(std::size_t count) noexcept {
     if (count > reserve_bytes_max() || !add_block()) return nullptr;
     return bytes(*tail_);
   }
-  bool add_block() noexcept {
+  [[gnu::always_inline]] bool add_block() noexcept {
     char* const memory = blocks_->take();
     if (memory == nullptr) return false;
     Block* const block = new (memory) Block{nullptr, 0, 0, 0};

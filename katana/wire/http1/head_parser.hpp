@@ -69,16 +69,21 @@ class HeadParser {
   HeadResult parse(Bytes input, LineProgress& progress, http::Head& head,
                    Framing& framing) const noexcept {
     if (progress.searched == 0) {
-      const HeadResult whole = whole_(limits_, input, head, framing);
+      const HeadResult whole = parse_whole(input, head, framing);
       if (whole.verdict == HeadVerdict::complete) return whole;
     }
     return parse_in_pieces(input, progress, head, framing);
   }
 
- private:
+  // The two steps of parse(), for who would keep nothing in registers for the second. The first
+  // knows only a head that is complete; every other verdict of it says: take the second.
+  HeadResult parse_whole(Bytes input, http::Head& head, Framing& framing) const noexcept {
+    return whole_(limits_, input, head, framing);
+  }
   KATANA_RARE HeadResult parse_in_pieces(Bytes input, LineProgress& progress, http::Head& head,
                                          Framing& framing) const noexcept;
 
+ private:
   const Limits& limits_;
   HeadResult (*whole_)(const Limits&, Bytes, http::Head&, Framing&) noexcept;
 };

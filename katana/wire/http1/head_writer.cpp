@@ -30,30 +30,7 @@ char* put_status_line(char* to, unsigned status) noexcept {
   return put_literal(to, " \r\n");
 }
 
-// Most types are "text/plain" or the like, and a call of memcmp would cost more than they do.
-inline bool are_equal(const char* one, const char* other, std::size_t size) noexcept {
-  if (size < 8 || size > 16) return Bytes(one, size) == Bytes(other, size);
-  const auto differ = [&](std::size_t at) {
-    std::uint64_t left, right;
-    std::memcpy(&left, one + at, 8);
-    std::memcpy(&right, other + at, 8);
-    return left ^ right;
-  };
-  return (differ(0) | differ(size - 8)) == 0;
-}
-
-inline bool has_fields(const http::ReplyHead& head) noexcept {
-  return (head.fields.size() | head.more_fields.size()) != 0;
-}
-
 }  // namespace
-
-// The type is compared by its bytes: the same address may hold another type by now.
-inline bool HeadWriter::opens_alike(const http::ReplyHead& head) const noexcept {
-  return opening_size_ != 0 && opening_status_ == head.status &&
-         opening_type_size_ == head.content_type.size() &&
-         are_equal(opening_type_.data(), head.content_type.data(), opening_type_size_);
-}
 
 char* HeadWriter::write_opening(char* to, const http::ReplyHead& head) noexcept {
   char* const begin = to;
@@ -85,21 +62,14 @@ void HeadWriter::keep_rest(Bytes rest, std::uint64_t content_length) noexcept {
 
 char* HeadWriter::write(char* to, const http::ReplyHead& head, Length length,
                         std::uint64_t content_length, Persistence persistence) noexcept {
-  const bool ordinary =
-      length == Length::content_length && !has_fields(head) && persistence == Persistence::implied;
-  if (ordinary && kept_size_ != 0 && content_length == kept_length_ && opens_alike(head))
-      [[likely]] {
-    // All of it, whatever the size: a copy of constant length is a few wide moves, and there is
-    // room.
-    std::memcpy(to, kept_.data(), kept_capacity);
-    return to + kept_size_;
-  }
+  const bool ordinary = length == Length::content_length && persistence == Persistence::implied;
+  if (ordinary && keeps(head, content_length)) return put_kept(to);
   return write_anew(to, head, length, content_length, persistence);
 }
 
 char* HeadWriter::write_anew(char* to, const http::ReplyHead& head, Length length,
                              std::uint64_t content_length, Persistence persistence) noexcept {
-  if (opens_alike(head)) {
+  if (opening_size_ != 0 && is_opening_of(head)) {
     std::memcpy(to, kept_.data(), kept_capacity);
     to += opening_size_;
   } else {

@@ -11,6 +11,7 @@
 
 #include <array>
 #include <cstdint>
+#include <cstring>
 
 #include "katana/base/bytes.hpp"
 #include "katana/base/hints.hpp"
@@ -31,6 +32,26 @@ class HeadWriter {
     forget();
   }
 
+  // write() would write what kept_capacity bytes hold: an ordinary head (HTTP/1.1, no fields of
+  // its own, nothing said of the connection) that is the same as the last one of its kind.
+  bool keeps(const http::ReplyHead& head, std::uint64_t content_length) const noexcept {
+    return kept_size_ != 0 && content_length == kept_length_ && !has_fields(head) &&
+           is_opening_of(head);
+  }
+  // The end of that head. REQUIRES keeps(), and room for kept_capacity bytes. All of them are
+  // copied, whatever the size: a copy of constant length is a few wide moves.
+  char* put_kept(char* to) const noexcept {
+    // A vector of the compiler's, because memcpy is expanded to moves of 16 bytes.
+    using Wide [[gnu::vector_size(32), gnu::aligned(1), gnu::may_alias]] = char;
+    static_assert(kept_capacity % sizeof(Wide) == 0);
+    for (std::size_t at = 0; at < kept_capacity; at += sizeof(Wide)) {
+      *reinterpret_cast<Wide*>(to + at) = *reinterpret_cast<const Wide*>(kept_.data() + at);
+    }
+    return to + kept_size_;
+  }
+  // Of the head that is kept, in bytes.
+  static constexpr std::size_t kept_capacity = 160;
+
   // Room that write() needs for `head`.
   std::size_t bytes_max(const http::ReplyHead& head) const noexcept {
     return kept_capacity + rest_bytes_max + server_and_date_.size() + head.content_type.size() +
@@ -43,7 +64,6 @@ class HeadWriter {
               Persistence persistence) noexcept;
 
  private:
-  static constexpr std::size_t kept_capacity = 160;
   static constexpr std::size_t type_capacity = 48;
   static constexpr std::size_t rest_bytes_max = 128;  // status line, names, length, Connection
 
@@ -51,7 +71,26 @@ class HeadWriter {
     opening_size_ = 0;
     kept_size_ = 0;
   }
-  bool opens_alike(const http::ReplyHead& head) const noexcept;
+  static bool has_fields(const http::ReplyHead& head) noexcept {
+    return (head.fields.size() | head.more_fields.size()) != 0;
+  }
+  // Most types are "text/plain" or the like, and a call of memcmp would cost more than they do.
+  static bool are_equal(const char* one, const char* other, std::size_t size) noexcept {
+    if (size < 8 || size > 16) return Bytes(one, size) == Bytes(other, size);
+    const auto differ = [&](std::size_t at) {
+      std::uint64_t left, right;
+      std::memcpy(&left, one + at, 8);
+      std::memcpy(&right, other + at, 8);
+      return left ^ right;
+    };
+    return (differ(0) | differ(size - 8)) == 0;
+  }
+  // REQUIRES that an opening is kept. The type is compared by its bytes: the same address may hold
+  // another type by now.
+  bool is_opening_of(const http::ReplyHead& head) const noexcept {
+    return opening_status_ == head.status && opening_type_size_ == head.content_type.size() &&
+           are_equal(opening_type_.data(), head.content_type.data(), opening_type_size_);
+  }
   KATANA_RARE char* write_opening(char* to, const http::ReplyHead& head) noexcept;
   [[gnu::noinline]] char* write_anew(char* to, const http::ReplyHead& head, Length length,
                                      std::uint64_t content_length,

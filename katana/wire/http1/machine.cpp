@@ -10,53 +10,54 @@ namespace katana::http1 {
 namespace {
 
 constexpr Bytes last_chunk = "0\r\n\r\n";
-constexpr std::size_t copied_bytes_max = 1024;
-
-// Short content behind its head: two overlapping moves where a call of memcpy would have to find
-// out the size.
-inline char* put_short(char* to, Bytes text) noexcept {
-  const std::size_t size = text.size();
-  if (size >= 8 && size <= 16) {
-    std::memcpy(to, text.data(), 8);
-    std::memcpy(to + size - 8, text.data() + size - 8, 8);
-  } else if (size != 0) {
-    std::memcpy(to, text.data(), size);
-  }
-  return to + size;
-}
 
 }  // namespace
 
 // ---- requests --------------------------------------------------------------------------------
 
-Step Machine::next(Bytes input, Instant now) noexcept {
+Step Machine::next_otherwise(Bytes input, Instant now) noexcept {
+  if (content_due_) {
+    content_due_ = false;
+    return begin_content(context_->head.bytes().size(), now);
+  }
+  if (state_ > State::head) return next_behind_head(input, now);
+  if (input.empty()) return {Event::need_bytes, false, 0};
+  if (state_ == State::idle && input[0] == '\r' && !line_skipped_) return skip_line(input);
+  return next_head_in_pieces(input, now);
+}
+
+Step Machine::next_behind_head(Bytes input, Instant now) noexcept {
   switch (state_) {
-    case State::idle:
-    case State::head: return next_head(input, now);
     case State::content:
     case State::discard:
       return framing_.content == ContentKind::chunked ? next_chunk(input, now)
                                                       : next_content(input, now);
     case State::reply: return {Event::paused, false, 0};
     case State::refused: return {Event::refused, false, 0};
-    case State::closed: break;
+    default: return {Event::closed, false, 0};
   }
-  return {Event::closed, false, 0};
 }
 
-Step Machine::next_head(Bytes input, Instant now) noexcept {
-  if (input.empty()) return {Event::need_bytes, false, 0};
-  if (state_ == State::idle && input[0] == '\r' && !line_skipped_) {
-    // RFC 9112 §2.2: an empty line before the request line is ignored. One, because old clients end
-    // content with it.
-    if (input.size() == 1) return {Event::need_bytes, false, 0};
-    if (input[1] != '\n') return refuse_head(Refusal::bare_line_break, false);
-    line_skipped_ = true;
-    return {Event::need_bytes, false, 2};
+// RFC 9112 §2.2: an empty line before the request line is ignored. One, because old clients end
+// content with it.
+Step Machine::skip_line(Bytes input) noexcept {
+  if (input.size() == 1) return {Event::need_bytes, false, 0};
+  if (input[1] != '\n') return refuse_head(Refusal::bare_line_break, false);
+  line_skipped_ = true;
+  return {Event::need_bytes, false, 2};
+}
+
+Step Machine::next_head_in_pieces(Bytes input, Instant now) noexcept {
+  const HeadResult result =
+      context_->parser.parse_in_pieces(input, lines_, context_->head, framing_);
+  if (result.verdict == HeadVerdict::complete) {
+    lines_ = {};  // which a head that is parsed at once leaves as it is
+    begin_request();
+    if (framing_.content != ContentKind::none) return begin_content(result.bytes, now);
+    deadline_ = never;
+    go(Cause::request_ends);
+    return {Event::head, true, result.bytes};
   }
-  const HeadResult result = context_->parser.parse(input, lines_, context_->head, framing_);
-  if (result.verdict == HeadVerdict::complete) [[likely]]
-    return begin_request(result.bytes, now);
   if (result.verdict == HeadVerdict::refused) return refuse_head(result.refusal, result.bytes > 0);
   if (state_ == State::idle) {
     go(Cause::head_begins);
@@ -65,18 +66,9 @@ Step Machine::next_head(Bytes input, Instant now) noexcept {
   return {Event::need_bytes, false, 0};
 }
 
-Step Machine::begin_request(std::size_t consumed, Instant now) noexcept {
-  lines_ = {};
-  line_skipped_ = false;
-  continue_sent_ = false;
-  is_head_request_ = context_->head.method() == http::Method::head;
-  is_http10_ = context_->head.minor_version() == 0;
-  deadline_ = never;
-  if (framing_.content == ContentKind::none) [[likely]] {
-    go(Cause::request_ends);
-    return {Event::head, true, consumed};
-  }
+Step Machine::begin_content(std::size_t consumed, Instant now) noexcept {
   go(Cause::content_begins);
+  continue_sent_ = false;
   deadline_ = now + context_->limits.content_timeout;
   content_left_ = framing_.content == ContentKind::length ? framing_.content_length
                                                           : context_->limits.content_bytes_max;
@@ -178,8 +170,6 @@ void Machine::restart_deadline(Instant now) noexcept {
   }
 }
 
-void Machine::become_idle(Instant now) noexcept { deadline_ = now + context_->limits.idle_timeout; }
-
 // ---- replies ---------------------------------------------------------------------------------
 
 bool Machine::limit_content(std::uint64_t bytes_max) noexcept {
@@ -228,8 +218,8 @@ char* Machine::put_head(char* to, const http::ReplyHead& head, HeadWriter::Lengt
   return context_->head_writer.write(to, head, length, content_length, persistence);
 }
 
-bool Machine::respond(const http::ReplyHead& head, Bytes content, bool content_stays, Instant now,
-                      Outbox& outbox) noexcept {
+bool Machine::respond_anew(const http::ReplyHead& head, Bytes content, bool content_stays,
+                           Instant now, Outbox& outbox) noexcept {
   if (!may_reply(head.status)) return false;
   const bool has_content = http::status_has_content(head.status);
   const bool with_content = has_content && !is_head_request_;

@@ -19,6 +19,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 
 #include "katana/base/bytes.hpp"
 #include "katana/base/check.hpp"
@@ -70,7 +71,32 @@ class Machine {
       : context_(&context), deadline_(now + context.limits.head_timeout) {}
 
   // REQUIRES `input` to begin with what the last call did not consume.
-  Step next(Bytes input, Instant now) noexcept;
+  Step next(Bytes input, Instant now) noexcept {
+    if (const std::size_t bytes = next_request(input)) return {Event::head, true, bytes};
+    return next_otherwise(input, now);
+  }
+  // The two steps of next(), for a caller with a way of its own for the ordinary request, which is
+  // complete with its head: the bytes of one, which Context::head is then, or 0: the second says
+  // what there is, for the same input.
+  [[gnu::always_inline]] std::size_t next_request(Bytes input) noexcept {
+    if (state_ > State::head || input.empty() || lines_.searched != 0) [[unlikely]]
+      return 0;
+    if (input[0] == '\r') [[unlikely]]
+      return 0;
+    const HeadResult whole = context_->parser.parse_whole(input, context_->head, framing_);
+    if (whole.verdict != HeadVerdict::complete) [[unlikely]]
+      return 0;
+    begin_request();
+    if (framing_.content != ContentKind::none) [[unlikely]] {
+      content_due_ = true;
+      return 0;
+    }
+    deadline_ = never;
+    go_from<Cause::request_ends, State::idle, State::head>();
+    return whole.bytes;
+  }
+  // REQUIRES that next_request() has just given 0 for the same input.
+  [[gnu::noinline]] Step next_otherwise(Bytes input, Instant now) noexcept;
   // What Event::content reported.
   Bytes content() const noexcept { return content_; }
   Refusal refusal() const noexcept { return refusal_; }
@@ -106,8 +132,14 @@ class Machine {
   // The status of a final reply is 101, or from 200 to 999.
 
   // A whole reply. `content` is copied when short, and else referred to if `content_stays`.
-  bool respond(const http::ReplyHead& head, Bytes content, bool content_stays, Instant now,
-               Outbox& outbox) noexcept;
+  [[gnu::always_inline]] bool respond(const http::ReplyHead& head, Bytes content,
+                                      bool content_stays, Instant now, Outbox& outbox) noexcept {
+    if (content.size() <= copied_bytes_max && context_->head_writer.keeps(head, content.size()) &&
+        takes_kept_head() && respond_as_kept(content, now, outbox)) [[likely]] {
+      return true;
+    }
+    return respond_anew(head, content, content_stays, now, outbox);
+  }
   // A reply whose content follows, framed by its length, in chunks, or (HTTP/1.0) by the end of the
   // connection.
   bool begin_reply(const http::ReplyHead& head, Outbox& outbox) noexcept;
@@ -136,6 +168,8 @@ class Machine {
   enum class Reply : std::uint8_t { none, by_length, chunked, by_close, without_content };
 
   static constexpr std::uint64_t discard_bytes_max = 64 * 1024;
+  // Content that goes into the block of its head.
+  static constexpr std::size_t copied_bytes_max = 1024;
 
   void go(Cause cause) noexcept {
     const State next =
@@ -143,14 +177,57 @@ class Machine {
     KATANA_CHECK(next != state_);
     state_ = next;
   }
-  Step next_head(Bytes input, Instant now) noexcept;
-  Step begin_request(std::size_t consumed, Instant now) noexcept;
+  // The same where the state is known to be one of `from`, all of which lead to the same.
+  template <Cause cause, State first, State... from>
+  void go_from() noexcept {
+    constexpr State next = state_after(first, cause);
+    static_assert(next != first && ((state_after(from, cause) == next) && ...));
+    state_ = next;
+  }
+  void begin_request() noexcept {
+    line_skipped_ = false;
+    is_head_request_ = context_->head.method() == http::Method::head;
+    is_http10_ = context_->head.minor_version() == 0;
+  }
+  Step next_behind_head(Bytes input, Instant now) noexcept;
+  KATANA_RARE Step skip_line(Bytes input) noexcept;
+  KATANA_RARE Step next_head_in_pieces(Bytes input, Instant now) noexcept;
+  Step begin_content(std::size_t consumed, Instant now) noexcept;
   KATANA_RARE Step next_content(Bytes input, Instant now) noexcept;
   KATANA_RARE Step next_chunk(Bytes input, Instant now) noexcept;
   Step report_content(Bytes content, bool last, std::size_t consumed, Instant now) noexcept;
   KATANA_RARE Step refuse(Refusal refusal, std::size_t consumed) noexcept;
   KATANA_RARE Step refuse_head(Refusal refusal, bool form_is_right) noexcept;
-  void become_idle(Instant now) noexcept;
+  void become_idle(Instant now) noexcept { deadline_ = now + context_->limits.idle_timeout; }
+  // The request is complete, and its reply has a head that says nothing of the connection.
+  bool takes_kept_head() const noexcept {
+    return state_ == State::reply && reply_ == Reply::none && !is_head_request_ && !is_http10_ &&
+           !close_wanted_ && framing_.keep_alive;
+  }
+  // False: no block has room for it.
+  [[gnu::always_inline]] bool respond_as_kept(Bytes content, Instant now, Outbox& outbox) noexcept {
+    char* const begin = outbox.reserve(HeadWriter::kept_capacity + content.size());
+    if (begin == nullptr) [[unlikely]]
+      return false;
+    char* const end = put_short(context_->head_writer.put_kept(begin), content);
+    outbox.commit(static_cast<std::size_t>(end - begin));
+    go_from<Cause::reply_ends, State::reply>();
+    become_idle(now);
+    return true;
+  }
+  // Two overlapping moves where a call of memcpy would have to find out the size.
+  static char* put_short(char* to, Bytes text) noexcept {
+    const std::size_t size = text.size();
+    if (size >= 8 && size <= 16) {
+      std::memcpy(to, text.data(), 8);
+      std::memcpy(to + size - 8, text.data() + size - 8, 8);
+    } else if (size != 0) {
+      std::memcpy(to, text.data(), size);
+    }
+    return to + size;
+  }
+  [[gnu::noinline]] bool respond_anew(const http::ReplyHead& head, Bytes content,
+                                      bool content_stays, Instant now, Outbox& outbox) noexcept;
   bool content_is_left_to_close() const noexcept;
   bool may_reply(unsigned status) const noexcept;
   void note_reply_end(Instant now) noexcept;
@@ -178,6 +255,7 @@ class Machine {
   bool is_head_request_ = false;
   bool is_http10_ = false;
   bool input_may_follow_ = false;
+  bool content_due_ = false;  // of a head that next_request() has read
 };
 
 }  // namespace katana::http1
