@@ -99,6 +99,10 @@ class alignas(std::max_align_t) Connection : private TimerEntry {
   void resume(PauseReason reason) noexcept {
     pause_reasons_ &= static_cast<std::uint8_t>(~static_cast<unsigned>(reason));
   }
+  void resume(PauseReason one, PauseReason other) noexcept {
+    const unsigned both = static_cast<unsigned>(one) | static_cast<unsigned>(other);
+    pause_reasons_ &= static_cast<std::uint8_t>(~both);
+  }
   bool has(PauseReason reason) const noexcept {
     return (pause_reasons_ & static_cast<std::uint8_t>(reason)) != 0;
   }

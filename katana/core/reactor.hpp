@@ -332,7 +332,7 @@ class Reactor : public Executor {
   // once waits for none.
   KATANA_RARE void offer_writable(Connection& connection) noexcept;
   bool budget_spent() const noexcept { return counters_.bytes_sent >= bytes_sent_end_; }
-  void note_sent(Connection& connection, Outbox& outbox, std::size_t count) noexcept;
+  inline void note_sent(Connection& connection, Outbox& outbox, std::size_t count) noexcept;
   void set_send_deadline(Connection& connection, Instant deadline) noexcept;
   // A place for every link that there may be; null: it is free.
   virtual std::span<Connection* const> links() const noexcept { return {}; }
@@ -413,7 +413,8 @@ class Reactor : public Executor {
   TaskScope tasks_;
 };
 
-inline void Reactor::note_sent(Connection& connection, Outbox& outbox, std::size_t count) noexcept {
+[[gnu::always_inline]] inline void Reactor::note_sent(Connection& connection, Outbox& outbox,
+                                                      std::size_t count) noexcept {
   counters_.bytes_sent += count;
   connection.counters_.bytes_sent += count;
   outbox.advance(count);

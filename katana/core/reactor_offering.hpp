@@ -69,7 +69,10 @@ class ReactorOffering : public ReactorEnding<Engine> {
   }
 
   // Sends what is pending and carries out an end. False: the connection is gone.
-  bool flush_and_update(Connection& connection) noexcept {
+  [[gnu::noinline]] bool flush_and_update(Connection& connection) noexcept {
+    return flush_and_update_inlined(connection);
+  }
+  [[gnu::always_inline]] bool flush_and_update_inlined(Connection& connection) noexcept {
     if (connection.interrupted_ && !interrupt(connection)) return false;
     if (!connection.outbox_.empty() && !connection.send_pending_) {
       if (defers(connection, connection.outbox_.pending())) [[unlikely]]
@@ -149,15 +152,16 @@ class ReactorOffering : public ReactorEnding<Engine> {
 
   // Offers `bytes` as long as the session takes some and may go on. It may go on at once when it
   // stopped for a full outbox and the peer took all of that, but no more than `rounds` times.
-  Offered offer(Connection& connection, Bytes bytes, int rounds) noexcept {
+  [[gnu::always_inline]] Offered offer(Connection& connection, Bytes bytes, int rounds) noexcept {
     std::size_t consumed = 0;
     for (;;) {
-      const std::size_t used = connection.session_->on_bytes(bytes.substr(consumed));
+      const std::size_t used =
+          connection.session_->on_bytes({bytes.data() + consumed, bytes.size() - consumed});
       KATANA_CHECK(used <= bytes.size() - consumed);
       consumed += used;
       const bool was_paused = connection.paused();
       if (connection.finishing() && consumed < bytes.size()) connection.input_unread_ = true;
-      if (!flush_and_update(connection)) return {consumed, false};
+      if (!flush_and_update_inlined(connection)) return {consumed, false};
       if (connection.finishing()) return {bytes.size(), true};
       if (consumed == bytes.size() || connection.paused()) return {consumed, true};
       if (connection.take_session_replaced()) continue;  // the rest is its replacement's

@@ -193,7 +193,8 @@ class ReactorOn final : public ReactorTransforms<EngineOf<ReactorOn<EngineOf>>> 
     return true;
   }
 
-  void on_bytes(engine::Link link, Bytes bytes) noexcept {
+  // In line in the engine that calls it.
+  [[gnu::always_inline]] void on_bytes(engine::Link link, Bytes bytes) noexcept {
     Connection& connection = connection_of(link);
     counters_.bytes_received += bytes.size();
     connection.counters_.bytes_received += bytes.size();

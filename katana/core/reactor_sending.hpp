@@ -39,10 +39,19 @@ class ReactorSending : public ReactorLinks<Engine> {
     return budget_spent() && pending > options_.output_block_bytes && defer_output(connection);
   }
 
-  bool flush(Connection& connection) noexcept {
+  // In line for one run of bytes that the peer takes at once, which is nearly every reply.
+  [[gnu::always_inline]] bool flush(Connection& connection) noexcept {
     if (connection.transform_ != nullptr) [[unlikely]]
       return flush_sealed(connection);
-    return send(connection, connection.outbox_);
+    Outbox& outbox = connection.outbox_;
+    iovec only;
+    if (!outbox.gather_only(only)) return send(connection, outbox);
+    std::size_t accepted = 0;
+    const engine::Sent sent = engine_.send(connection.link_, {&only, 1}, accepted);
+    if (sent != engine::Sent::completed) [[unlikely]]
+      return note_incomplete(connection, outbox, sent, accepted);
+    note_sent(connection, outbox, accepted);
+    return outbox.empty() || send(connection, outbox);
   }
 
   // Seals what is pending, as much as the peer may be behind, and sends it. False: the connection
@@ -74,7 +83,7 @@ class ReactorSending : public ReactorLinks<Engine> {
 
   // Sends `outbox`, which is not empty: the connection's, or its transform's. False: the connection
   // is gone.
-  [[gnu::always_inline]] bool send(Connection& connection, Outbox& outbox) noexcept {
+  [[gnu::noinline]] bool send(Connection& connection, Outbox& outbox) noexcept {
     std::array<iovec, gather_max> parts;
     do {
       const std::size_t count = outbox.gather(parts);
@@ -85,14 +94,23 @@ class ReactorSending : public ReactorLinks<Engine> {
         }
       }
       const engine::Sent sent = engine_.send(connection.link_, {parts.data(), count}, accepted);
-      if (sent == engine::Sent::failed) {
-        note_failure(connection);
-        destroy(connection, Cause::link_lost);
-        return false;
+      if (sent != engine::Sent::completed) {
+        return note_incomplete(connection, outbox, sent, accepted);
       }
-      note_send(connection, outbox, sent, accepted);
-      if (sent == engine::Sent::pending) return true;
+      note_sent(connection, outbox, accepted);
     } while (!outbox.empty());
+    return true;
+  }
+
+  // The rest goes later, or the link is lost: false, and the connection is gone.
+  [[gnu::noinline]] bool note_incomplete(Connection& connection, Outbox& outbox, engine::Sent sent,
+                                         std::size_t accepted) noexcept {
+    if (sent == engine::Sent::failed) {
+      note_failure(connection);
+      destroy(connection, Cause::link_lost);
+      return false;
+    }
+    note_send(connection, outbox, sent, accepted);
     return true;
   }
 

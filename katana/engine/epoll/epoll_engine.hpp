@@ -162,7 +162,8 @@ class EpollEngine {
   bool accepting() const { return !listeners_closed_; }
 
   // One send or sendmsg now; the rest goes when epoll tells of room (EPOLLOUT).
-  Sent send(Link link, std::span<const iovec> gathered, std::size_t& accepted) {
+  [[gnu::always_inline]] Sent send(Link link, std::span<const iovec> gathered,
+                                   std::size_t& accepted) {
     accepted = 0;
     Slot* const slot = find(link);
     if (slot == nullptr) return Sent::failed;
@@ -394,7 +395,7 @@ class EpollEngine {
     return Sent::pending;
   }
 
-  static ssize_t send_now(int fd, std::span<const iovec> gathered) {
+  [[gnu::always_inline]] static ssize_t send_now(int fd, std::span<const iovec> gathered) {
     for (;;) {
       ssize_t count;
       if (gathered.size() == 1) {
