@@ -130,11 +130,8 @@ class ExchangeCore {
   void end(HeldMemory& memory) noexcept {
     handler_deadline = never;
     head_ = nullptr;
-    if (pending != nullptr) pending.reset();
-    if (state != nullptr) [[unlikely]]
-      state.reset();
-    if (detached_ != nullptr) detached_.reset();
-    release(memory);
+    if (keeps_anything()) [[unlikely]]
+      drop_all(memory);
   }
   void drop_head() noexcept {
     detached_.reset();
@@ -142,6 +139,17 @@ class ExchangeCore {
   }
 
  private:
+  // One branch for all of them.
+  bool keeps_anything() const noexcept {
+    const auto word = [](const void* owned) { return reinterpret_cast<std::uintptr_t>(owned); };
+    return (word(pending.get()) | word(state.get()) | word(detached_.get()) | held_) != 0;
+  }
+  [[gnu::noinline]] void drop_all(HeldMemory& memory) noexcept {
+    pending.reset();
+    state.reset();
+    detached_.reset();
+    release(memory);
+  }
   static constexpr std::size_t copied_unit = 16;  // so that 64 GiB can be counted
 
   // A request that outlives the engine's buffer.

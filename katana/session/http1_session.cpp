@@ -40,6 +40,56 @@ Http1Session::~Http1Session() {
   }
 }
 
+// ---- what each request has, inlined into the calls below
+
+inline void Http1Session::begin_exchange() noexcept {
+  active_ = true;
+  replied_ = false;
+  core_.patient = false;
+  core_.end_reason = ExchangeEnd::replied;
+  core_.status = 0;
+  core_.content_bytes = 0;
+  core_.route = nullptr;
+  if (ExchangeObserver* const observer = protocol_.options().observer) {
+    tell_observer_of_begin(*observer);
+  }
+}
+
+inline void Http1Session::end_exchange_inlined() noexcept {
+  if (protocol_.options().observer != nullptr) tell_observer();
+  active_ = resume_due_ = false;
+  if (std::exchange(counted_, false)) connection_.end_request();
+  core_.end(memory());
+  if (core_.context != nullptr) core_.drop_context();
+  connection_.resume(PauseReason::handler_pending, PauseReason::content_unwanted);
+}
+
+inline void Http1Session::on_head(bool complete) noexcept {
+  ++protocol_.counters().requests;
+  core_.lend_head(&protocol_.context().head);
+  core_.content_pending = !complete;
+  core_.note_copied(0);
+  core_.mode = Mode::ignore;
+  begin_exchange();
+  const bool last =
+      ++connection_.counters().requests == protocol_.options().requests_per_connection_max;
+  if (last || reactor().draining()) machine_.close_after_reply();
+  {
+    const ActivityScope scope(core_.context.get());
+    if (connection_.begin_request()) [[likely]] {
+      counted_ = true;
+      protocol_.handler().on_request(*this, *core_.head());
+    } else {
+      protocol_.handler().on_refused(*this, 429, too_many_requests);
+    }
+  }
+  if (active_ && replied_) [[likely]] {
+    end_exchange_inlined();
+  } else {
+    after_handler();
+  }
+}
+
 // ---- calls by the core
 
 std::size_t Http1Session::on_bytes(Bytes input) noexcept {
@@ -48,25 +98,17 @@ std::size_t Http1Session::on_bytes(Bytes input) noexcept {
   std::size_t consumed = 0;
   for (bool more = true; more && !connection_.paused() && !connection_.finishing();) {
     if (connection_.output_full()) break;
-    const http1::Step step = machine_.next(input.substr(consumed), now());
-    consumed += step.consumed;
-    input_left_ = static_cast<std::uint32_t>(input.size() - consumed);
-    switch (step.event) {
-      case Event::head: on_head(step.last); break;
-      case Event::content: on_content(step.last); break;
-      case Event::paused: connection_.pause(PauseReason::handler_pending); break;
-      case Event::refused:
-        if (hand_over(input.substr(consumed))) return consumed;
-        on_refused();
-        break;
-      case Event::closed: end_connection(); break;
-      case Event::need_bytes:
-        if (step.consumed != 0) continue;
-        more = connection_.input_ended() && machine_.end_of_input();
-        continue;
+    const Bytes rest(input.data() + consumed, input.size() - consumed);
+    if (const std::size_t bytes = machine_.next_request(rest); bytes != 0) [[likely]] {
+      consumed += bytes;
+      input_left_ = static_cast<std::uint32_t>(input.size() - consumed);
+      on_head(true);
+      more = input_left_ != 0 || machine_.state() == http1::State::refused;
+    } else {
+      more = on_event(rest);
+      consumed = input.size() - input_left_;
     }
     if (upgraded_) return consumed;  // the rest is its replacement's, as is the deadline
-    more = input_left_ != 0 || machine_.state() == http1::State::refused;
   }
   if (active_) return_head();
   update_deadline();
@@ -144,40 +186,32 @@ void Http1Session::on_drain() noexcept {
 
 // ---- events of the machine
 
-void Http1Session::begin_exchange() noexcept {
-  active_ = true;
-  replied_ = false;
-  core_.patient = false;
-  core_.end_reason = ExchangeEnd::replied;
-  core_.status = 0;
-  core_.content_bytes = 0;
-  core_.route = nullptr;
-  if (ExchangeObserver* const observer = protocol_.options().observer) {
-    core_.began = reactor().read_clock();
-    core_.context = observer->on_exchange_begin(core_.head(), *this);
-  }
+void Http1Session::tell_observer_of_begin(ExchangeObserver& observer) noexcept {
+  core_.began = reactor().read_clock();
+  core_.context = observer.on_exchange_begin(core_.head(), *this);
 }
 
-void Http1Session::on_head(bool complete) noexcept {
-  ++protocol_.counters().requests;
-  core_.lend_head(&protocol_.context().head);
-  core_.content_pending = !complete;
-  core_.note_copied(0);
-  core_.mode = Mode::ignore;
-  begin_exchange();
-  const bool last =
-      ++connection_.counters().requests == protocol_.options().requests_per_connection_max;
-  if (last || reactor().draining()) machine_.close_after_reply();
-  {
-    const ActivityScope scope(core_.context.get());
-    if (connection_.begin_request()) [[likely]] {
-      counted_ = true;
-      protocol_.handler().on_request(*this, *core_.head());
-    } else {
-      protocol_.handler().on_refused(*this, 429, too_many_requests);
-    }
+bool Http1Session::on_event(Bytes rest) noexcept {
+  const http1::Step step = machine_.next_otherwise(rest, now());
+  rest.remove_prefix(step.consumed);
+  input_left_ = static_cast<std::uint32_t>(rest.size());
+  switch (step.event) {
+    case Event::head: on_head(step.last); break;
+    case Event::content: on_content(step.last); break;
+    case Event::paused: connection_.pause(PauseReason::handler_pending); break;
+    case Event::refused:
+      if (hand_over(rest)) {
+        upgraded_ = true;
+        return false;
+      }
+      on_refused();
+      break;
+    case Event::closed: end_connection(); break;
+    case Event::need_bytes:
+      if (step.consumed != 0) return true;
+      return connection_.input_ended() && machine_.end_of_input();
   }
-  after_handler();
+  return input_left_ != 0 || machine_.state() == http1::State::refused;
 }
 
 void Http1Session::on_content(bool complete) noexcept {
@@ -384,13 +418,22 @@ void Http1Session::respond(const http::ReplyHead& given, Bytes content,
                            bool content_stays) noexcept {
   if (!active_ || replied_) return;
   protocol_.set_date(reactor().wall_clock_s());
-  const http::ReplyHead head = core_.with_fields(given);
-  if (!machine_.respond(head, content, content_stays, now(), connection_.outbox())) {
+  const bool is_sent =
+      core_.context == nullptr
+          ? machine_.respond(given, content, content_stays, now(), connection_.outbox())
+          : respond_with_fields(given, content, content_stays);
+  if (!is_sent) {
     abort();
     return;
   }
-  core_.note_reply(head.status, content.size());
+  core_.note_reply(given.status, content.size());
   after_reply();
+}
+
+bool Http1Session::respond_with_fields(const http::ReplyHead& given, Bytes content,
+                                       bool content_stays) noexcept {
+  const http::ReplyHead head = core_.with_fields(given);
+  return machine_.respond(head, content, content_stays, now(), connection_.outbox());
 }
 
 bool Http1Session::upgrade(const http::ReplyHead& head,
@@ -511,15 +554,7 @@ void Http1Session::abort() noexcept {
   flush_later();
 }
 
-void Http1Session::end_exchange() noexcept {
-  if (protocol_.options().observer != nullptr) tell_observer();
-  active_ = resume_due_ = false;
-  if (std::exchange(counted_, false)) connection_.end_request();
-  core_.end(memory());
-  if (core_.context != nullptr) core_.drop_context();
-  connection_.resume(PauseReason::handler_pending);
-  connection_.resume(PauseReason::content_unwanted);
-}
+void Http1Session::end_exchange() noexcept { end_exchange_inlined(); }
 
 void Http1Session::tell_observer() noexcept {
   const ActivityScope scope(core_.context.get());

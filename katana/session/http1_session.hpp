@@ -46,6 +46,9 @@ class Http1Session final : public core::Session, private Exchange {
   KATANA_RARE void defer_request() override;
   KATANA_RARE void resume_request() noexcept override;
   void respond(const http::ReplyHead& head, Bytes content, bool content_stays) noexcept override;
+  // With what the observer adds to every reply.
+  [[gnu::noinline]] bool respond_with_fields(const http::ReplyHead& head, Bytes content,
+                                             bool content_stays) noexcept;
   void begin_reply(const http::ReplyHead& head) noexcept override;
   bool takes_whole(std::size_t bytes) noexcept override;
   bool write(Bytes content) noexcept override;
@@ -67,8 +70,12 @@ class Http1Session final : public core::Session, private Exchange {
   bool may_write(std::size_t bytes) noexcept;
   // What follows a write: `done` as the machine said, `size` bytes, `pending` before it.
   bool note_written(bool done, std::uint64_t size, std::size_t pending) noexcept;
-  void begin_exchange() noexcept;
-  void on_head(bool complete) noexcept;
+  [[gnu::always_inline]] inline void begin_exchange() noexcept;
+  KATANA_RARE void tell_observer_of_begin(ExchangeObserver& observer) noexcept;
+  [[gnu::always_inline]] inline void on_head(bool complete) noexcept;
+  // Of an event that is not an ordinary request; `rest` is what input there is, and input_left_
+  // what it leaves of it. False: nothing more comes of it at present.
+  [[gnu::noinline]] bool on_event(Bytes rest) noexcept;
   KATANA_RARE void on_content(bool complete) noexcept;
   KATANA_RARE void on_resumed() noexcept;
   KATANA_RARE void on_refused() noexcept;
@@ -77,6 +84,7 @@ class Http1Session final : public core::Session, private Exchange {
   void after_handler() noexcept;
   void after_reply() noexcept;
   void end_exchange() noexcept;
+  [[gnu::always_inline]] inline void end_exchange_inlined() noexcept;
   // The call that lent the head ends, and the exchange goes on.
   KATANA_RARE void return_head();
   KATANA_RARE void tell_observer() noexcept;
