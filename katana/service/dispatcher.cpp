@@ -19,57 +19,22 @@ bool is_served_scheme(Bytes scheme) noexcept {
 
 }  // namespace
 
-void Dispatcher::dispatch(session::Exchange& exchange, const Incoming& incoming) noexcept {
-  try {
-    const http::Head& head = incoming.head;
-    if (head.target_is_plain()) [[likely]] {
-      serve(exchange, incoming, head.target(), {});
-    } else {
-      serve_target(exchange, incoming, http::split_target(head.target(), head.method()));
-    }
-  } catch (...) {
-    detail::send_failure(exchange);
+inline void Dispatcher::serve_handler(session::Exchange& exchange, const detail::Route& route,
+                                      const RequestView& request) {
+  const detail::Handler& handler = *route.handler;
+  if (route.decoding != nullptr && handler.content_wanted != detail::ContentWanted::no) {
+    serve_decoded(exchange, route, request);
+    return;
   }
+  if (exchange.content_pending() && handler.content_wanted == detail::ContentWanted::whole) {
+    exchange.collect_content(route.content_bytes_max);
+    return;
+  }
+  handler.serve(exchange, route, request);
 }
 
-void Dispatcher::serve_target(session::Exchange& exchange, const Incoming& incoming,
-                              const std::optional<http::Target>& target) {
-  if (!target) {
-    answer(exchange, problem(400,
-                             "The request target is in none of the forms that its method "
-                             "allows (RFC 9112 §3.2)."));
-  } else if (target->form == http::TargetForm::asterisk) {
-    answer(exchange, Reply(204).with("Allow", "GET, HEAD, POST, PUT, DELETE, OPTIONS, PATCH"));
-  } else if (target->form == http::TargetForm::authority) {
-    answer(exchange, problem(501, "This server is no proxy: CONNECT is not implemented."));
-  } else if (!target->scheme.empty() && !is_served_scheme(target->scheme)) {
-    answer(exchange, problem(421, "Only http and https targets are served here."));
-  } else if (http::is_normal_path(target->path)) {
-    serve(exchange, incoming, target->path, target->query);
-  } else if (const auto size = http::normalize_path(
-                 target->path, std::span(path_.get(), http::head_bytes_capacity))) {
-    serve(exchange, incoming, {path_.get(), *size}, target->query);
-  } else {
-    answer(exchange, problem(400,
-                             "The path of the request target is malformed: a bad "
-                             "percent-encoding or a character that must be encoded."));
-  }
-}
-
-void Dispatcher::serve(session::Exchange& exchange, const Incoming& incoming, Bytes path,
-                       Bytes query) {
-  const http::Head& head = incoming.head;
-  const RouteMatch match = service_.table().match(head.method(), path, parameters_);
-  const RequestView request(head, path, query, parameters_, incoming.content, &exchange);
-  if (match.kind == MatchKind::found) [[likely]] {
-    serve_route(exchange, incoming.moment, service_.route(match.route), request);
-  } else {
-    answer_unrouted(exchange, match, request);
-  }
-}
-
-void Dispatcher::serve_route(session::Exchange& exchange, Moment moment, const detail::Route& route,
-                             const RequestView& request) {
+inline void Dispatcher::serve_route(session::Exchange& exchange, Moment moment,
+                                    const detail::Route& route, const RequestView& request) {
   exchange.set_route(route.mark);
   const SiteScope site(&route.mark.name);
   try {
@@ -86,18 +51,75 @@ void Dispatcher::serve_route(session::Exchange& exchange, Moment moment, const d
   }
 }
 
-void Dispatcher::serve_handler(session::Exchange& exchange, const detail::Route& route,
-                               const RequestView& request) {
-  const detail::Handler& handler = *route.handler;
-  if (route.decoding != nullptr && handler.content_wanted != detail::ContentWanted::no) {
-    serve_decoded(exchange, route, request);
+inline void Dispatcher::serve(session::Exchange& exchange, const Incoming& incoming, Bytes path,
+                              Bytes query) {
+  const http::Head& head = incoming.head;
+  const RouteMatch match = service_.table().match(head.method(), path, parameters_);
+  const RequestView request(head, path, query, parameters_, incoming.content, &exchange);
+  if (match.kind == MatchKind::found) [[likely]] {
+    serve_route(exchange, incoming.moment, service_.route(match.route), request);
+  } else {
+    answer_unrouted(exchange, match.kind, match.allowed, request);
+  }
+}
+
+inline void Dispatcher::serve_plain(session::Exchange& exchange,
+                                    const Incoming& incoming) noexcept {
+  try {
+    serve(exchange, incoming, incoming.head.target(), {});
+  } catch (...) {
+    detail::send_failure(exchange);
+  }
+}
+
+void Dispatcher::on_request(session::Exchange& exchange, const http::Head& head) noexcept {
+  if (head.target_is_plain()) [[likely]] {
+    serve_plain(exchange, {head, {}, Moment::head});
+  } else {
+    dispatch(exchange, {head, {}, Moment::head});
+  }
+}
+
+void Dispatcher::serve_path(session::Exchange& exchange, const Incoming& incoming, Bytes path,
+                            Bytes query) {
+  serve(exchange, incoming, path, query);
+}
+
+void Dispatcher::serve_target(session::Exchange& exchange, const Incoming& incoming,
+                              const std::optional<http::Target>& target) {
+  if (!target) {
+    answer(exchange, problem(400,
+                             "The request target is in none of the forms that its method "
+                             "allows (RFC 9112 §3.2)."));
+  } else if (target->form == http::TargetForm::asterisk) {
+    answer(exchange, Reply(204).with("Allow", "GET, HEAD, POST, PUT, DELETE, OPTIONS, PATCH"));
+  } else if (target->form == http::TargetForm::authority) {
+    answer(exchange, problem(501, "This server is no proxy: CONNECT is not implemented."));
+  } else if (!target->scheme.empty() && !is_served_scheme(target->scheme)) {
+    answer(exchange, problem(421, "Only http and https targets are served here."));
+  } else if (http::is_normal_path(target->path)) {
+    serve_path(exchange, incoming, target->path, target->query);
+  } else if (const auto size = http::normalize_path(
+                 target->path, std::span(path_.get(), http::head_bytes_capacity))) {
+    serve_path(exchange, incoming, {path_.get(), *size}, target->query);
+  } else {
+    answer(exchange, problem(400,
+                             "The path of the request target is malformed: a bad "
+                             "percent-encoding or a character that must be encoded."));
+  }
+}
+
+void Dispatcher::dispatch(session::Exchange& exchange, const Incoming& incoming) noexcept {
+  if (incoming.head.target_is_plain()) {
+    serve_plain(exchange, incoming);
     return;
   }
-  if (exchange.content_pending() && handler.content_wanted == detail::ContentWanted::whole) {
-    exchange.collect_content(route.content_bytes_max);
-    return;
+  try {
+    const http::Head& head = incoming.head;
+    serve_target(exchange, incoming, http::split_target(head.target(), head.method()));
+  } catch (...) {
+    detail::send_failure(exchange);
   }
-  handler.serve(exchange, route, request);
 }
 
 // A coding that is not known is refused with the head, before any content is asked for.
@@ -154,16 +176,16 @@ bool Dispatcher::run_before(session::Exchange& exchange, const detail::Route& ro
   return false;
 }
 
-void Dispatcher::answer_unrouted(session::Exchange& exchange, const RouteMatch& match,
+void Dispatcher::answer_unrouted(session::Exchange& exchange, MatchKind kind, MethodSet allowed,
                                  const RequestView& request) {
   Reply reply = problem(404, "Nothing is served under this path.");
-  if (match.kind == MatchKind::method_not_allowed) {
+  if (kind == MatchKind::method_not_allowed) {
     if (request.method() == http::Method::options) {
       reply = Reply(204);
     } else {
       reply = problem(405, "This path does not serve this method; Allow names those it serves.");
     }
-    reply.add_field("Allow", allow_value(match.allowed));
+    reply.add_field("Allow", allow_value(allowed));
   }
   detail::send_reply(exchange, service_.fallback(), &request, std::move(reply));
 }

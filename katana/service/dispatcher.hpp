@@ -25,9 +25,7 @@ class Dispatcher final : public session::RequestHandler {
   explicit Dispatcher(const Service& service)
       : service_(service), path_(std::make_unique<char[]>(http::head_bytes_capacity)) {}
 
-  void on_request(session::Exchange& exchange, const http::Head& head) noexcept override {
-    dispatch(exchange, {head, {}, Moment::head});
-  }
+  void on_request(session::Exchange& exchange, const http::Head& head) noexcept override;
   void on_content_collected(session::Exchange& exchange, const http::Head& head,
                             Bytes content) noexcept override {
     dispatch(exchange, {head, content, Moment::content});
@@ -49,23 +47,32 @@ class Dispatcher final : public session::RequestHandler {
   };
 
   void dispatch(session::Exchange& exchange, const Incoming& incoming) noexcept;
+  // A target that is a normal path and nothing else, as nearly all are: what follows is inlined
+  // into on_request().
+  [[gnu::always_inline]] inline void serve_plain(session::Exchange& exchange,
+                                                 const Incoming& incoming) noexcept;
+  [[gnu::noinline]] void serve_path(session::Exchange& exchange, const Incoming& incoming,
+                                    Bytes path, Bytes query);
   KATANA_RARE void serve_target(session::Exchange& exchange, const Incoming& incoming,
                                 const std::optional<http::Target>& target);
   // `path` is normalised.
-  void serve(session::Exchange& exchange, const Incoming& incoming, Bytes path, Bytes query);
+  [[gnu::always_inline]] inline void serve(session::Exchange& exchange, const Incoming& incoming,
+                                           Bytes path, Bytes query);
   // True: a middleware has answered.
   KATANA_RARE static void serve_decoded(session::Exchange& exchange, const detail::Route& route,
                                         const RequestView& request);
   KATANA_RARE static bool run_before(session::Exchange& exchange, const detail::Route& route,
                                      const RequestView& request);
-  void serve_route(session::Exchange& exchange, Moment moment, const detail::Route& route,
-                   const RequestView& request);
-  static void serve_handler(session::Exchange& exchange, const detail::Route& route,
-                            const RequestView& request);
+  [[gnu::always_inline]] inline void serve_route(session::Exchange& exchange, Moment moment,
+                                                 const detail::Route& route,
+                                                 const RequestView& request);
+  [[gnu::always_inline]] inline static void serve_handler(session::Exchange& exchange,
+                                                          const detail::Route& route,
+                                                          const RequestView& request);
   KATANA_RARE static void serve_behind_functions(session::Exchange& exchange, Moment moment,
                                                  const detail::Route& route,
                                                  const RequestView& request);
-  KATANA_RARE void answer_unrouted(session::Exchange& exchange, const RouteMatch& match,
+  KATANA_RARE void answer_unrouted(session::Exchange& exchange, MatchKind kind, MethodSet allowed,
                                    const RequestView& request);
 
   const Service& service_;

@@ -158,22 +158,6 @@ class RouteTable::Walk {
   std::array<Pending, 2 * route_segments_max> pending_;
 };
 
-RouteMatch RouteTable::match(Method method, Bytes path, PathParameters& parameters) const noexcept {
-  parameters.count_ = 0;
-  const bool may_be_literal = (literal_sizes_ >> (path.size() % 64) & 1) != 0;
-  if (!may_be_literal) return match_tree(method, path, {}, parameters);
-  if (path.size() > detail::key_bytes) return match_slowly(method, path, parameters);
-  const detail::RouteKey key = key_of(path);
-  const LiteralSlot& slot = literals_[hash_of(key) & literal_mask_];
-  if (slot.key == key) {
-    const std::uint32_t route = endpoints_[slot.endpoint].route_for[index_of(method)];
-    if (route != no_route) return {.route = route, .allowed = {}, .kind = MatchKind::found};
-  } else if (slot.endpoint == none) {
-    return match_tree(method, path, {}, parameters);
-  }
-  return match_slowly(method, path, parameters);
-}
-
 // Any literal path, then the tree.
 RouteMatch RouteTable::match_slowly(Method method, Bytes path,
                                     PathParameters& parameters) const noexcept {

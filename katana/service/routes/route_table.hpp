@@ -96,7 +96,8 @@ class RouteTable {
 
   // REQUIRES: path is normalised, without the query, and shorter than 4 GiB. What does not start
   // with '/' ("*", an authority) is not_found. `parameters` is empty unless the match is found.
-  RouteMatch match(http::Method method, Bytes path, PathParameters& parameters) const noexcept;
+  inline RouteMatch match(http::Method method, Bytes path,
+                          PathParameters& parameters) const noexcept;
 
   std::size_t route_count() const noexcept { return routes_.size(); }
   // REQUIRES of both: route < route_count().
@@ -175,6 +176,23 @@ class RouteTable {
   std::vector<char> text_;    // all patterns; a vector, because moving it keeps its address
   std::uint32_t node_visits_max_ = 0;
 };
+
+[[gnu::always_inline]] inline RouteMatch RouteTable::match(
+    http::Method method, Bytes path, PathParameters& parameters) const noexcept {
+  parameters.count_ = 0;
+  const bool may_be_literal = (literal_sizes_ >> (path.size() % 64) & 1) != 0;
+  if (!may_be_literal) return match_tree(method, path, {}, parameters);
+  if (path.size() > detail::key_bytes) return match_slowly(method, path, parameters);
+  const detail::RouteKey key = detail::key_of(path);
+  const LiteralSlot& slot = literals_[detail::hash_of(key) & literal_mask_];
+  if (slot.key == key) {
+    const std::uint32_t route = endpoints_[slot.endpoint].route_for[index_of(method)];
+    if (route != no_route) return {.route = route, .allowed = {}, .kind = MatchKind::found};
+  } else if (slot.endpoint == none) {
+    return match_tree(method, path, {}, parameters);
+  }
+  return match_slowly(method, path, parameters);
+}
 
 }  // namespace katana
 
