@@ -13,8 +13,8 @@ import pytest
 from program_process import ROOT, built
 
 TABLE = """CREATE TABLE items (id INTEGER PRIMARY KEY, name TEXT NOT NULL, category TEXT NOT NULL,
-  price INTEGER NOT NULL, quantity INTEGER NOT NULL, active BOOLEAN NOT NULL, tags JSONB NOT NULL, rating_score INTEGER NOT NULL,
-  rating_count INTEGER NOT NULL);
+  price INTEGER NOT NULL, quantity INTEGER NOT NULL, active BOOLEAN NOT NULL, tags JSONB NOT NULL,
+  rating_score INTEGER NOT NULL, rating_count INTEGER NOT NULL);
 INSERT INTO items
   SELECT n, 'Kit ' || n, (ARRAY['electronics', 'tools'])[1 + n % 2], n % 100, n, n % 3 = 0, '["new"]', 5, 6
   FROM generate_series(1, 1000) n;"""
