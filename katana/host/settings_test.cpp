@@ -59,6 +59,7 @@ std::string text_of(const ApplicationSettings& settings) {
   add(settings.bus);
   add(settings.redis);
   add(settings.requests);
+  add(settings.restart);
   return text;
 }
 
