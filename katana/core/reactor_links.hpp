@@ -52,8 +52,8 @@ class ReactorLinks : public Reactor {
                Arguments&&... arguments)
       : Reactor(options, Instant{}),
         connection_blocks_(sizeof(Connection) + session_bytes_max, options.engine.links_max),
+        connections_(options.engine.links_max),
         engine_(options.engine, sink, arguments...) {
-    connections_.reserve(options.engine.links_max);
     note_time();
   }
 
@@ -93,7 +93,6 @@ class ReactorLinks : public Reactor {
     char* const block = connection_blocks_.take();
     KATANA_CHECK(block != nullptr);  // there is one for every link
     auto* const connection = new (block) Connection(*this, link);
-    if (link.index >= connections_.size()) connections_.resize(link.index + 1);
     connections_[link.index] = connection;
     ++links_open_;
     return *connection;
@@ -122,8 +121,7 @@ class ReactorLinks : public Reactor {
   }
 
   void destroy_all() noexcept {
-    for (std::size_t index = 0; index < connections_.size(); ++index) {
-      Connection* const connection = connections_[index];
+    for (Connection* const connection : connections_) {
       if (connection == nullptr) continue;
       // A reset would take along what the peer has not received of one that was there to the last.
       destroy(*connection, connection->outlasts_drain_ ? Cause::link_lost : Cause::cut_off);
@@ -188,7 +186,7 @@ class ReactorLinks : public Reactor {
   }
 
   BlockPool connection_blocks_;
-  std::vector<Connection*> connections_;  // by index of the link, as far as there were any
+  std::vector<Connection*> connections_;
   std::size_t heap_bytes_each_ = 0;  // the most of all listeners'
   std::size_t shared_bytes_ = 0;
   WaitingTransforms waiting_;

@@ -55,11 +55,13 @@ class EpollEngine {
         rules_(rules),
         receive_bytes_max_(options.receive_bytes_max),
         receive_buffer_(std::make_unique_for_overwrite<char[]>(options.receive_bytes_max)),
-        links_max_(options.links_max) {
+        slots_(options.links_max) {
     // Not on the parameter: a sink owns its engine, and is incomplete there.
     static_assert(Sink<S>);
-    slots_.reserve(options.links_max);
     unread_links_.reserve(options.links_max);
+    for (std::uint32_t index = 0; index < options.links_max; ++index) {
+      slots_[index].next_free = index + 1;
+    }
     clocks_ = read_clocks();
   }
 
@@ -113,18 +115,18 @@ class EpollEngine {
 
   // A socket that connects takes no bytes, as one whose peer does not read.
   Result<Link> connect(const ConnectOptions& options) {
-    if (!has_free_slot()) return std::unexpected(no_link_left(links_max_));
+    if (first_free_ == slots_.size()) return std::unexpected(no_link_left(slots_.size()));
     auto opened = open_connection(options);
     if (!opened) return std::unexpected(opened.error());
-    const std::uint32_t index = take_slot();
+    const std::uint32_t index = first_free_;
     Slot& slot = slots_[index];
     const Link link{index, slot.generation};
     if (!control(EPOLL_CTL_ADD, *opened, receive_interest, tag(link))) {
       const Error error = system_error("watch a connection", errno);
       ::close(*opened);
-      give_slot(index);
       return std::unexpected(error);
     }
+    first_free_ = slot.next_free;
     slot.fd = *opened;
     slot.receive_max = receive_bytes_max_;
     slot.interest = receive_interest;
@@ -224,7 +226,8 @@ class EpollEngine {
     const std::uint32_t generation = slot->generation + 1;
     *slot = Slot{};
     slot->generation = generation == 0 ? 1 : generation;
-    give_slot(link.index);
+    slot->next_free = first_free_;
+    first_free_ = link.index;
     if (table_full_) {
       table_full_ = false;
       update_accept_interest();
@@ -292,11 +295,10 @@ class EpollEngine {
   std::size_t memory_bytes() const { return receive_bytes_max_; }
 
  private:
-  static constexpr std::uint32_t no_slot = UINT32_MAX;
   struct Slot {
     int fd = -1;
     std::uint32_t generation = 1;
-    std::uint32_t next_free = no_slot;
+    std::uint32_t next_free = 0;
     std::uint32_t interest = 0;  // what epoll was told
     std::size_t receive_max = 0;
     bool in_set = false;  // it was told at all
@@ -517,32 +519,13 @@ class EpollEngine {
     accepts_due_.clear();
   }
 
-  bool has_free_slot() const noexcept {
-    return first_free_ != no_slot || slots_.size() < links_max_;
-  }
-  // REQUIRES has_free_slot(). One that was used before, if there is any: pages of the table that no
-  // link ever needed are never touched.
-  std::uint32_t take_slot() {
-    if (first_free_ == no_slot) {
-      slots_.emplace_back();  // within what is reserved: no slot moves
-      return static_cast<std::uint32_t>(slots_.size() - 1);
-    }
-    const std::uint32_t index = first_free_;
-    first_free_ = slots_[index].next_free;
-    return index;
-  }
-  void give_slot(std::uint32_t index) noexcept {
-    slots_[index].next_free = first_free_;
-    first_free_ = index;
-  }
-
   // True: the kernel's queue is empty, or not ours any more.
   bool accept_from(std::uint32_t listener) {
     if (listeners_[listener].fd < 0) return true;
     int refused = 0;
     for (int count = 0; count < rules_.accepts_per_event_max && !accept_paused_; ++count) {
       if (refused == Decided::refusals_per_event_max) return false;
-      if (!has_free_slot()) {
+      if (first_free_ == slots_.size()) {
         table_full_ = true;
         update_accept_interest();
         return false;
@@ -581,8 +564,9 @@ class EpollEngine {
 
   // False: the sink has refused it.
   bool add_link(int fd, std::uint32_t listener, const PeerEndpoint& peer) {
-    const std::uint32_t index = take_slot();
+    const std::uint32_t index = first_free_;
     Slot& slot = slots_[index];
+    first_free_ = slot.next_free;
     slot.fd = fd;
     slot.receive_max = receive_bytes_max_;
     const Link link{index, slot.generation};
@@ -638,9 +622,8 @@ class EpollEngine {
   int wake_ = -1;
   Clocks clocks_;
 
-  const std::uint32_t links_max_;
-  std::vector<Slot> slots_;  // those that were ever used
-  std::uint32_t first_free_ = no_slot;
+  std::vector<Slot> slots_;
+  std::uint32_t first_free_ = 0;  // slots_.size(): none
   std::vector<Link> unread_links_;
   std::vector<int> left_open_;  // Rules::close_at_turn_end: what this turn closed
 

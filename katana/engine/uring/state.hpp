@@ -47,10 +47,9 @@ inline void close_descriptor(int fd) {
 enum class UringState : std::uint8_t { open, connecting, broken };
 
 struct UringSlot {
-  static constexpr std::uint32_t no_slot = UINT32_MAX;  // of next_free: none
   int fd = -1;
   std::uint32_t generation = 1;
-  std::uint32_t next_free = no_slot;
+  std::uint32_t next_free = 0;
   std::uint32_t output = Outputs::none;  // staged or under way
   std::unique_ptr<UringHeld> held;
   std::uint32_t receive_max = 0;  // 0: as many as a buffer holds

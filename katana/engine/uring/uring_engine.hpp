@@ -91,7 +91,7 @@ class UringEngine : public UringAccepting<S> {
 
   // A poll says when the peer has answered; nothing else is armed before.
   Result<Link> connect(const ConnectOptions& options) {
-    if (free_count_ == 0) return std::unexpected(no_link_left(options_.links_max));
+    if (free_count_ == 0) return std::unexpected(no_link_left(slots_.size()));
     auto opened = open_connection(options);
     if (!opened) return std::unexpected(opened.error());
     set_blocking(*opened, Blocking::yes);  // for the ring: to wait instead of to fail

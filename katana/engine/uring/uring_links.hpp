@@ -48,8 +48,11 @@ class UringLinks {
         options_(options),
         uring_(uring.resolve(options, true)),
         outputs_(uring_.outputs, uring_.output_bytes),
+        slots_(options.links_max),
         free_count_(options.links_max) {
-    slots_.reserve(options.links_max);
+    for (std::uint32_t index = 0; index < options.links_max; ++index) {
+      slots_[index].next_free = index + 1;
+    }
     clocks_ = read_clocks();
   }
   UringLinks(const UringLinks&) = delete;
@@ -78,13 +81,7 @@ class UringLinks {
     touched_.push_back(link);
   }
 
-  // REQUIRES free_count_ above 0. A slot that was used before, if there is any: pages of the table
-  // that no link ever needed are never touched.
   Link take_slot(int fd) {
-    if (first_free_ == no_slot) {
-      first_free_ = static_cast<std::uint32_t>(slots_.size());
-      slots_.emplace_back();  // within what is reserved: no slot moves
-    }
     const std::uint32_t index = first_free_;
     Slot& slot = slots_[index];
     first_free_ = slot.next_free;
@@ -168,9 +165,8 @@ class UringLinks {
   Clocks clocks_;
   UringCounters counters_;
 
-  static constexpr std::uint32_t no_slot = UringSlot::no_slot;
-  std::vector<Slot> slots_;  // those that were ever used
-  std::uint32_t first_free_ = no_slot;
+  std::vector<Slot> slots_;
+  std::uint32_t first_free_ = 0;
   std::uint32_t free_count_;
 
   // Notes for the next submission.
