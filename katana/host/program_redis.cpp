@@ -149,7 +149,7 @@ void ProgramRedis::on_down(const std::string& server, const Error& why) noexcept
 }
 
 void ProgramRedis::on_still_down(const std::string& server, const Error& why) noexcept {
-  logger_.warn(records_, "{} is still not usable: {}", server, why.describe());
+  logger_.warn("{} is still not usable: {}", server, why.describe());
 }
 
 void ProgramRedis::on_recovered(const std::string& server, Duration down_for) noexcept {

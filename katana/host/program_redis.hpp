@@ -54,7 +54,6 @@ class ProgramRedis final : private upstream::Observer {
   const RedisSettings settings_;
   const std::string key_;
   const log::Logger logger_;
-  log::RateLimit records_{1, seconds(1)};
   std::unique_ptr<redis::Client> client_;
 };
 

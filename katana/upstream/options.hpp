@@ -28,10 +28,13 @@ enum class Order : std::uint8_t { spread, listed };
 // Of all connections of one Shared together. It must not call back into them.
 class Observer {
  public:
+  static constexpr Duration still_down_period = seconds(1);
+
   virtual ~Observer() = default;
   // A connection of the process is down, and none was.
   virtual void on_down(const std::string& server, const Error& why) noexcept = 0;
-  // It is still down, for another reason than the last one that was told.
+  // It is still down, for another reason than the last one that was told; at most once in
+  // still_down_period. A reason that comes sooner is told with a later attempt, if it still holds.
   virtual void on_still_down(const std::string& server, const Error& why) noexcept {
     (void)server, (void)why;
   }

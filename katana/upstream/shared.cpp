@@ -87,14 +87,24 @@ void Shared::note_failure(const Server& server, const Error& why, bool was_up, b
   ++(was_up ? status_.losses : status_.failures);
   if (was_up) --status_.up;
   status_.server = server.text();
-  const bool is_told = status_.why && status_.why->describe() == why.describe();
   status_.why = why;
-  if (is_first && status_.down++ == 0) {
-    status_.down_since = now;
-    if (options_.observer != nullptr) options_.observer->on_down(status_.server, why);
-  } else if (!is_told && options_.observer != nullptr) {
+  const bool begins = is_first && status_.down++ == 0;
+  if (begins) status_.down_since = now;
+  if (options_.observer != nullptr) tell(begins, why, now);
+}
+
+void Shared::tell(bool begins, const Error& why, Instant now) noexcept {
+  std::string reason = why.describe();
+  if (begins) {
+    options_.observer->on_down(status_.server, why);
+    told_at_ = never;
+  } else {
+    if (reason == told_) return;
+    if (told_at_ != never && now < told_at_ + Observer::still_down_period) return;
     options_.observer->on_still_down(status_.server, why);
+    told_at_ = now;
   }
+  told_ = std::move(reason);
 }
 
 void Shared::note_up(const Server& server, bool was_down, Instant now) noexcept {

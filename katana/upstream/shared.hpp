@@ -66,6 +66,9 @@ class Shared {
   void note_stopped(bool was_up, bool was_down) noexcept;
 
  private:
+  // REQUIRES an observer, and the lock.
+  void tell(bool begins, const Error& why, Instant now) noexcept;
+
   Shared(const Options& options, std::shared_ptr<const tls::ClientContext> context);
 
   const Options options_;
@@ -75,6 +78,8 @@ class Shared {
   mutable std::mutex mutex_;  // guards what follows
   std::vector<Server> servers_;
   Status status_;
+  std::string told_ = {};   // to the observer, of this outage
+  Instant told_at_ = never;
 };
 
 }  // namespace katana::upstream

@@ -78,25 +78,43 @@ TEST(UpstreamShared, what_a_cluster_announces_comes_behind_the_options_and_repla
   EXPECT_EQ(shared->server_count(), 2u);
 }
 
-TEST(UpstreamShared, each_other_reason_of_an_outage_is_told_once) {
+TEST(UpstreamShared, each_other_reason_of_an_outage_is_told_once_and_none_is_swallowed) {
   Outages outages;
   Options options = test_options();
   options.observer = &outages;
   const auto shared = Shared::make(options).value();
   const Server server = options.servers[0];
+  Instant now{};
   const auto fail_with = [&](const char* why, bool is_first = false) {
-    shared->note_failure(server, Error(Code::unavailable, why), false, is_first, Instant{});
+    shared->note_failure(server, Error(Code::unavailable, why), false, is_first, now);
   };
-  fail_with("refused", true);
+  std::vector<std::string> others;
+  const auto told = [&](const char* why) {
+    others.push_back(std::string("192.0.2.1:4000: ") + why);
+    return outages.others == others;
+  };
+  fail_with("lost", true);
+  fail_with("lost");
   fail_with("refused");
+  EXPECT_TRUE(told("refused")) << "the first other reason, at once";
   fail_with("wrong password");
+  now = now + milliseconds(999);
   fail_with("wrong password");
+  EXPECT_EQ(outages.others, others) << "within the period";
+  now = now + milliseconds(1);
+  fail_with("wrong password");
+  EXPECT_TRUE(told("wrong password")) << "it still holds";
+  now = now + seconds(2);
+  fail_with("wrong password");
+  EXPECT_EQ(outages.others, others);
   fail_with("refused");
-  EXPECT_EQ(outages.notes, (std::vector<std::string>{"down 192.0.2.1:4000: refused"}));
-  EXPECT_EQ(outages.others, (std::vector<std::string>{"192.0.2.1:4000: wrong password",
-                                                      "192.0.2.1:4000: refused"}));
-  shared->note_up(server, true, Instant{});
+  EXPECT_TRUE(told("refused"));
+  EXPECT_EQ(outages.notes, (std::vector<std::string>{"down 192.0.2.1:4000: lost"}));
+  shared->note_up(server, true, now);
   EXPECT_EQ(outages.notes.size(), 2u);
+  fail_with("lost", true);
+  fail_with("refused");
+  EXPECT_TRUE(told("refused")) << "of another outage";
 }
 
 }  // namespace
