@@ -10,6 +10,11 @@
 
 namespace katana::server {
 
+Restart::Restart(StartReplacement start, Done done)
+    : start_(std::move(start)), done_(std::move(done)) {
+  if (::pipe2(cancel_.data(), O_CLOEXEC | O_NONBLOCK) != 0) cancel_ = {-1, -1};
+}
+
 Restart::~Restart() {
   cancel();
   if (thread_.joinable()) thread_.join();
@@ -22,14 +27,13 @@ Result<void> Restart::begin(std::vector<HandedSocket> sockets) {
   if (cancelled_.load(std::memory_order_acquire)) {
     return fail(Code::cancelled, "this program is told to end");
   }
+  if (cancel_[0] < 0) {
+    return fail(Code::resource_exhausted, "there was no descriptor for restarts at the start");
+  }
   if (running_.exchange(true)) {
     return fail(Code::already_exists, "a successor is starting already");
   }
   if (thread_.joinable()) thread_.join();  // an earlier attempt, which is over
-  if (cancel_[0] < 0 && ::pipe2(cancel_.data(), O_CLOEXEC | O_NONBLOCK) != 0) {
-    running_.store(false);
-    return fail(Code::resource_exhausted, "there is no descriptor for a restart");
-  }
   auto started = start_quiet_thread("restart", [this, sockets = std::move(sockets)] {
     run(sockets);
     running_.store(false);

@@ -40,7 +40,7 @@ class Restart {
   using Done = std::function<void(const std::vector<HandedSocket>&, const Result<Replacement>&)>;
 
   // `start` blocks; `done` is called once for each attempt that has begun.
-  Restart(StartReplacement start, Done done) : start_(std::move(start)), done_(std::move(done)) {}
+  Restart(StartReplacement start, Done done);
   ~Restart();
   Restart(const Restart&) = delete;
   Restart& operator=(const Restart&) = delete;
@@ -55,7 +55,7 @@ class Restart {
 
   const StartReplacement start_;
   const Done done_;
-  std::array<int, 2> cancel_{-1, -1};  // a pipe
+  std::array<int, 2> cancel_{-1, -1};  // a pipe, there before any thread asks; -1: none was left
   std::atomic<bool> cancelled_ = false;
   std::atomic<bool> running_ = false;
   std::thread thread_;

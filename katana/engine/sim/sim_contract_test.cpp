@@ -299,6 +299,37 @@ TEST_F(CalmTest, close_listeners_serves_the_queue_of_a_server_that_had_paused_ac
   EXPECT_EQ(peer.received(), "hello");
 }
 
+TEST_F(CalmTest, what_waits_in_a_listener_that_is_handed_over_is_its_next_owners) {
+  greet();
+  server.engine.pause_accept();
+  SimPeer ready(network), silent(network);
+  ready.connect(server.port);
+  ready.send("ready");
+  silent.connect(server.port);
+  network.run_until(network.now() + milliseconds(10));
+  EchoServer next(network, {}, {.port = server.port});
+  next.pauses = false;
+  server.engine.hand_over(0);
+  server.engine.close_listeners();
+  SimPeer late(network);
+  late.connect(next.port);
+  late.send("late");
+  const auto answered = [&] {
+    next.engine.turn(milliseconds(1));
+    return ready.received() == "ready" && late.received() == "late";
+  };
+  ASSERT_TRUE(turn_until(answered)) << network.explain();
+  silent.send("at last");
+  EXPECT_TRUE(turn_until([&] {
+    next.engine.turn(milliseconds(1));
+    return silent.received() == "at last";
+  }));
+  EXPECT_EQ(server.accepted, 1u);
+  EXPECT_EQ(next.accepted, 3u);
+  peer.send("!");  // who was there stays
+  EXPECT_TRUE(turn_until([&] { return peer.received() == "hello!"; }));
+}
+
 TEST_F(CalmTest, a_peer_that_connects_where_nobody_listens_is_refused) {
   peer.connect(1);
   ASSERT_TRUE(turn_until([&] { return peer.over(); }));

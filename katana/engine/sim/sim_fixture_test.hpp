@@ -38,10 +38,11 @@ class EchoServer {
     bool gone = false;  // to be closed in a later turn; no event may come until then
   };
 
-  explicit EchoServer(SimNetwork& network, const Options& options = {})
+  explicit EchoServer(SimNetwork& network, const Options& options = {},
+                      const ListenOptions& listen = {})
       : network_(network), engine(options, *this, network) {
     EXPECT_TRUE(engine.start());
-    port = engine.port(*engine.listen({}));
+    port = engine.port(*engine.listen(listen));
   }
 
   bool on_accepted(Link link, Listener, const PeerEndpoint& peer) {
