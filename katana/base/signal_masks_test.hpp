@@ -2,7 +2,10 @@
 // with all that it has in flight, before whoever waits for the signal hears of it.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <csignal>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -25,6 +28,17 @@ inline std::map<std::string, bool> threads_and_sigterm() {
     }
   }
   return threads;
+}
+
+// How many threads have a name that begins so; each that takes SIGTERM fails the test.
+inline std::size_t quiet_threads(const std::string& prefix) {
+  std::size_t seen = 0;
+  for (const auto& [name, takes] : threads_and_sigterm()) {
+    if (!name.starts_with(prefix)) continue;
+    EXPECT_FALSE(takes) << name;
+    ++seen;
+  }
+  return seen;
 }
 
 }  // namespace katana
