@@ -19,6 +19,7 @@ set(KATANA_FUZZING_ENGINE -fsanitize=fuzzer CACHE STRING "what links the engine 
 option(KATANA_NATIVE "tune for this machine's CPU" OFF)
 option(KATANA_UNITY "compile several sources at once" OFF)
 set(KATANA_UNITY_BATCH 8 CACHE STRING "so many of them, with KATANA_UNITY")
+option(KATANA_PRECOMPILED "compile headers that most sources read once" OFF)
 option(KATANA_LTO "link-time optimisation" OFF)
 set(KATANA_SANITIZE "" CACHE STRING "sanitizers, as in -fsanitize=…")
 
@@ -67,7 +68,8 @@ find_program(CCACHE ccache)
 if(CCACHE AND PROJECT_IS_TOP_LEVEL AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
   # Paths below the root count from there: every clone is served by what another has compiled.
   set(CMAKE_CXX_COMPILER_LAUNCHER
-    ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${CCACHE})
+    ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1
+    CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE})  # what it asks for with KATANA_PRECOMPILED
   set(CMAKE_C_COMPILER_LAUNCHER ${CMAKE_CXX_COMPILER_LAUNCHER})
 endif()
 

@@ -21,7 +21,7 @@ inline constinit thread_local std::uint64_t heap_call_count = 0;
 
 inline std::uint64_t heap_calls() noexcept { return heap_call_count; }
 
-class HeapCallsTest : public testing::Test {
+class HeapCallsTest : public ::testing::Test {
  protected:
   void SetUp() override {
 #if defined(KATANA_THREAD_SANITIZER)

@@ -21,7 +21,7 @@
 namespace katana::database::postgres {
 namespace {
 
-std::string quoted(std::string_view name) {
+std::string quoted_identifier(std::string_view name) {
   std::string text = "\"";
   for (const char c : name) text.append(c == '"' ? 2u : 1u, c);
   return text += '"';
@@ -123,11 +123,12 @@ std::string ListenerThread::listen() {
 
 std::string ListenerThread::sync_channels() {
   for (const std::string& channel : hub_->missing()) {
-    if (std::string why = execute("LISTEN " + quoted(channel)); !why.empty()) return why;
+    if (std::string why = execute("LISTEN " + quoted_identifier(channel)); !why.empty()) return why;
     hub_->note_listening(channel);
   }
   for (const std::string& channel : hub_->surplus()) {
-    if (std::string why = execute("UNLISTEN " + quoted(channel)); !why.empty()) return why;
+    std::string why = execute("UNLISTEN " + quoted_identifier(channel));
+    if (!why.empty()) return why;
     hub_->note_unlistened(channel);
   }
   return {};
