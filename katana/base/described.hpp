@@ -53,7 +53,7 @@
 // Allocates  never; check() the words of what is broken.
 // Fails      two members of one name, and rules that do not fit, do not compile.
 // Invariant  members are visited in the order of the description, and only those it names. At most
-//            80 of them.
+//            described_members_max of them.
 #pragma once
 
 #include <array>
@@ -71,6 +71,9 @@
 namespace katana {
 
 // ---- a description ----
+
+// Of members of a struct. What visits a description is unrolled, so that each costs the compiler.
+inline constexpr std::size_t described_members_max = 200;
 
 // What happens to a name in the input that the description does not have.
 enum class UnknownNames : std::uint8_t { by_reader, refuse, ignore };
@@ -187,11 +190,23 @@ consteval DescribedField<S, M> field(M S::* pointer, const char* name, Marks... 
   return {all.name.empty() ? Bytes(name) : all.name, pointer, all};
 }
 
+// FNV-1a. Each pair of names is compared, for which clang's steps of a constant do not suffice if
+// 200 names have one length and begin alike.
+constexpr std::uint32_t name_hash(Bytes name) noexcept {
+  std::uint32_t hash = 0x811c9dc5u;
+  for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x01000193u;
+  return hash;
+}
+
 template <class... Fields>
 consteval Description<Fields...> describe(Unknown unknown, Fields... fields) {
+  static_assert(sizeof...(Fields) <= described_members_max,
+                "more members than katana::described_members_max: make several structs of it");
   const std::array<Bytes, sizeof...(Fields) + 1> names{fields.name...};
+  const std::array<std::uint32_t, sizeof...(Fields) + 1> hashes{name_hash(fields.name)...};
   for (std::size_t one = 0; one < sizeof...(Fields); ++one) {
     for (std::size_t other = 0; other < one; ++other) {
+      if (hashes[one] != hashes[other]) continue;
       if (names[one] == names[other]) throw "describe: two members have one name";
     }
   }
@@ -419,11 +434,11 @@ void check(const T& value, Report&& report) {
 #define KATANA_DETAIL_RENAMED_IN(...) KATANA_DETAIL_RENAMED_AS(__VA_ARGS__)
 #define KATANA_DETAIL_RENAMED_AS(Enum, name, text) ::katana::rules::enumerator(Enum::name, text)
 
-// Applies a macro to each argument: the preprocessor's recursion, four levels of three.
+// Applies a macro to each argument. The preprocessor has no recursion: each of the forty scans that
+// KATANA_DETAIL_EXPAND makes takes KATANA_DETAIL_EACH one step further, and a step is eight
+// arguments, because every scan reads again all that was made before.
 #define KATANA_DETAIL_PARENS ()
 #define KATANA_DETAIL_EXPAND(...) \
-  KATANA_DETAIL_EXPAND3(KATANA_DETAIL_EXPAND3(KATANA_DETAIL_EXPAND3(__VA_ARGS__)))
-#define KATANA_DETAIL_EXPAND3(...) \
   KATANA_DETAIL_EXPAND2(KATANA_DETAIL_EXPAND2(KATANA_DETAIL_EXPAND2(__VA_ARGS__)))
 #define KATANA_DETAIL_EXPAND2(...) \
   KATANA_DETAIL_EXPAND1(KATANA_DETAIL_EXPAND1(KATANA_DETAIL_EXPAND1(__VA_ARGS__)))
@@ -431,7 +446,21 @@ void check(const T& value, Report&& report) {
   KATANA_DETAIL_EXPAND0(KATANA_DETAIL_EXPAND0(KATANA_DETAIL_EXPAND0(__VA_ARGS__)))
 #define KATANA_DETAIL_EXPAND0(...) __VA_ARGS__
 #define KATANA_DETAIL_EACH(macro, Struct, entry, ...) \
-  macro(Struct, entry)                                \
+  macro(Struct, entry) __VA_OPT__(, KATANA_DETAIL_EACH2(macro, Struct, __VA_ARGS__))
+#define KATANA_DETAIL_EACH2(macro, Struct, entry, ...) \
+  macro(Struct, entry) __VA_OPT__(, KATANA_DETAIL_EACH3(macro, Struct, __VA_ARGS__))
+#define KATANA_DETAIL_EACH3(macro, Struct, entry, ...) \
+  macro(Struct, entry) __VA_OPT__(, KATANA_DETAIL_EACH4(macro, Struct, __VA_ARGS__))
+#define KATANA_DETAIL_EACH4(macro, Struct, entry, ...) \
+  macro(Struct, entry) __VA_OPT__(, KATANA_DETAIL_EACH5(macro, Struct, __VA_ARGS__))
+#define KATANA_DETAIL_EACH5(macro, Struct, entry, ...) \
+  macro(Struct, entry) __VA_OPT__(, KATANA_DETAIL_EACH6(macro, Struct, __VA_ARGS__))
+#define KATANA_DETAIL_EACH6(macro, Struct, entry, ...) \
+  macro(Struct, entry) __VA_OPT__(, KATANA_DETAIL_EACH7(macro, Struct, __VA_ARGS__))
+#define KATANA_DETAIL_EACH7(macro, Struct, entry, ...) \
+  macro(Struct, entry) __VA_OPT__(, KATANA_DETAIL_EACH8(macro, Struct, __VA_ARGS__))
+#define KATANA_DETAIL_EACH8(macro, Struct, entry, ...) \
+  macro(Struct, entry)                                 \
       __VA_OPT__(, KATANA_DETAIL_AGAIN KATANA_DETAIL_PARENS(macro, Struct, __VA_ARGS__))
 #define KATANA_DETAIL_AGAIN() KATANA_DETAIL_EACH
 

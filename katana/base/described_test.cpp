@@ -1,5 +1,6 @@
 #include "katana/base/described.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -309,6 +310,27 @@ TEST(Describe, what_makes_no_sense_does_not_compile) {
   EXPECT_FALSE(described("(a, length(1, 2))").good);
   EXPECT_FALSE(described("(b, pattern(\"(\"))").good);
   EXPECT_FALSE(described("(c, at_most(128))").good);
+}
+
+TEST(Describe, a_struct_of_more_members_than_there_may_be_says_so) {
+  if (compiler().empty()) GTEST_SKIP() << "there is no compiler";
+  const auto described = [](std::size_t count) {
+    std::string members;
+    std::string names;
+    for (std::size_t index = 0; index < count; ++index) {
+      const std::string name = fmt::format("member_{:03}", index);  // of one length, on purpose
+      members += "int " + name + " = 0;\n";
+      names += ", " + name;
+    }
+    return compile("#include \"katana/base/described.hpp\"\nstruct S {\n" + members +
+                   "};\nKATANA_DESCRIBE(S" + names +
+                   ")\nstatic_assert(katana::field_count<S> == " + std::to_string(count) + ");\n");
+  };
+  const Compiled most = described(described_members_max);
+  EXPECT_TRUE(most.good) << most.output;
+  const Compiled more = described(described_members_max + 1);
+  EXPECT_FALSE(more.good);
+  EXPECT_NE(more.output.find("katana::described_members_max"), std::string::npos) << more.output;
 }
 
 }  // namespace

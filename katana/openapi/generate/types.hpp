@@ -28,13 +28,14 @@
 #include <utility>
 #include <vector>
 
+#include "katana/base/described.hpp"
 #include "katana/openapi/description.hpp"
 #include "katana/openapi/generate/names.hpp"
 
 namespace katana::openapi::generate {
 
 // What a struct may have: base/described.hpp.
-inline constexpr std::size_t members_max = 80;
+inline constexpr std::size_t members_max = described_members_max;
 
 // Keys of Types::texts(), which no tag has.
 inline constexpr const char* shared_types = ":shared";
