@@ -110,7 +110,7 @@ template <class T>
 inline constexpr Rules<T> no_rules{};
 template <class T>
 struct WithoutRules {
-  static constexpr const Rules<T>& rules = no_rules<T>;
+  static constexpr const auto& rules = no_rules<WithoutOptional<T>>;
 };
 template <Described T, std::size_t index>
 struct RulesOf {

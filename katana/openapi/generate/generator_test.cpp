@@ -116,6 +116,38 @@ TEST(GeneratorTest, several_types_without_a_discriminator_are_an_any_of) {
   EXPECT_THAT(text, HasSubstr("katana::Patch<katana::container::Value> any = {};"));
 }
 
+TEST(GeneratorTest, items_that_may_be_null_are_optional) {
+  const std::string text = types_of(R"(
+    Node:
+      type: object
+      required: [names, levels, anything, rows]
+      properties:
+        names: {type: array, items: {type: [string, 'null'], maxLength: 9}}
+        levels: {type: array, items: {oneOf: [{type: integer}, {type: 'null'}]}}
+        anything: {type: array, items: {type: [object, 'null']}}
+        rows: {type: object, additionalProperties: {type: [array, 'null'], items: {type: number}}}
+        children: {type: array, items: {oneOf: [{$ref: '#/components/schemas/Node'}, {type: 'null'}]}}
+)");
+  EXPECT_THAT(text, HasSubstr("std::vector<std::optional<std::string>> names = {};"));
+  EXPECT_THAT(text, HasSubstr("(names, each(length(0, 9)))"));
+  EXPECT_THAT(text, HasSubstr("std::vector<std::optional<std::int64_t>> levels = {};"));
+  EXPECT_THAT(text, HasSubstr("std::vector<katana::container::Value> anything = {};"));
+  EXPECT_THAT(text, HasSubstr("std::map<std::string, std::optional<std::vector<double>>> rows"));
+  EXPECT_THAT(text, HasSubstr("std::vector<std::optional<Node>>"));
+}
+
+TEST(GeneratorTest, objects_of_200_properties_are_structs) {
+  const auto large = [](int count) {
+    std::string text = "\n    Large:\n      type: object\n      properties:\n";
+    for (int index = 0; index < count; ++index) {
+      text += fmt::format("        p{}: {{type: integer}}\n", index);
+    }
+    return types_of(text);
+  };
+  EXPECT_THAT(large(200), HasSubstr("katana::Patch<std::int64_t> p199 = {};"));
+  EXPECT_THAT(large(201), Not(HasSubstr("p199")));
+}
+
 TEST(GeneratorTest, sources_are_gathered_in_as_many_files_as_are_wanted) {
   std::string text = std::string(head) + "paths:\n";
   for (const char* const tag : {"a", "b", "c"}) {

@@ -186,9 +186,7 @@ PlannedContent Planner::content_of(const MediaType& media, const std::string& hi
     if (essence == "*/*") content.media_type = "application/json";
     TypeText type = media.schema ? types_.type_of(media.schema->pointer, hint)
                                  : TypeText{"katana::container::Value", false, {}};
-    content.type = type.nullable ? "std::optional<" + type.text + ">" : type.text;
-    // A list or a dictionary in an optional cannot be read alone.
-    if (type.nullable && !types_.is_declared(type)) content.type = "katana::container::Value";
+    content.type = type.as_element();
     return content;
   }
   content.form = ContentForm::text;

@@ -223,9 +223,8 @@ TypeText Types::make(const std::string& pointer, const std::string& hint, std::s
 
 TypeText Types::list_of_these(TypeText items) {
   TypeText list{.uses = items.uses, .items = {items}};
-  const std::string item = items.nullable ? "std::optional<" + items.text + ">" : items.text;
-  list.text = "std::vector<" + item + ">";
-  for (Use& each : list.uses) each.complete = items.nullable;
+  list.text = "std::vector<" + items.as_element() + ">";
+  for (Use& each : list.uses) each.complete = items.wants_optional();
   return list;
 }
 
@@ -345,9 +344,8 @@ TypeText Types::container_of(const std::string& pointer, Bytes type, const std::
     return any();
   }
   TypeText values = type_of(below(pointer, "additionalProperties"), hint + "_value");
-  if (values.nullable) values.text = "std::optional<" + values.text + ">";
-  for (Use& each : values.uses) each.complete = values.nullable;
-  return {"std::map<std::string, " + values.text + ">", false, std::move(values.uses)};
+  for (Use& each : values.uses) each.complete = values.wants_optional();
+  return {"std::map<std::string, " + values.as_element() + ">", false, std::move(values.uses)};
 }
 
 TypeText Types::scalar(const Object& schema, Bytes type, const std::string&) {
@@ -565,7 +563,8 @@ std::vector<std::string> Types::rules_of(Bytes use, Bytes type) {
     length("minItems", "maxItems");
     const std::string items = below(pointer, "items");
     if (schema.find("items") != nullptr && type.starts_with("std::vector<")) {
-      const Bytes item = type.substr(12, type.size() - 13);
+      Bytes item = type.substr(12, type.size() - 13);
+      if (item.starts_with("std::optional<")) item = item.substr(14, item.size() - 15);
       const bool plain = item == "std::string" || item == "double" || item.ends_with("int32_t") ||
                          item.ends_with("int64_t");
       const auto inner = plain ? rules_of(items, item) : std::vector<std::string>();

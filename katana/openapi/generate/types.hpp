@@ -56,6 +56,11 @@ struct TypeText {
   std::vector<Use> uses = {};               // the declared types in `text`
   std::vector<TypeText> alternatives = {};  // of an AnyOf
   std::vector<TypeText> items = {};         // of a list: one
+
+  // As an item or as content of its own: in a std::optional where null is a value that the type
+  // itself does not take.
+  bool wants_optional() const { return nullable && text != "katana::container::Value"; }
+  std::string as_element() const { return wants_optional() ? "std::optional<" + text + ">" : text; }
 };
 
 class Types {

@@ -42,7 +42,12 @@ TypeText Types::parameter_type(const TypeText& type) const {
   const TypeText& plain = underlying(type);
   if (is_text_value(plain)) return type;
   if (!plain.items.empty()) {
-    if (is_text_value(plain.items[0])) return type;
+    if (is_text_value(plain.items[0])) {
+      if (!plain.items[0].nullable) return type;
+      TypeText item = plain.items[0];  // as text there is no null
+      item.nullable = false;
+      return list_of_these(std::move(item));
+    }
     if (parameter_type(plain.items[0]).text != text.text) return {};
     return {.text = "std::vector<std::string>", .items = {text}};
   }

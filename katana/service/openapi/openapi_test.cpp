@@ -70,6 +70,12 @@ struct ItemPatch {
 };
 KATANA_DESCRIBE(ItemPatch, (name, not_null, length(1, 20)), (stock, at_most(9)))
 
+struct Gaps {
+  std::vector<std::optional<std::string>> words;
+  std::map<std::string, std::optional<int>> counts;
+};
+KATANA_DESCRIBE(Gaps, (words, each(length(1, 3))), counts)
+
 // The member at a JSON pointer, as JSON.
 std::string at(const Value& value, Bytes pointer) {
   const Value* const found = value.at(pointer);
@@ -120,6 +126,14 @@ TEST(OpenApiSchema, a_patch_has_no_member_that_must_be_there_and_may_have_null) 
   EXPECT_EQ(at(schemas, "/ItemPatch/properties/stock/type"), R"(["integer","null"])");
   EXPECT_EQ(at(schemas, "/ItemPatch/properties/stock/maximum"), "9");
   EXPECT_EQ(at(schemas, "/ItemPatch/properties/stock/default"), "nothing");
+}
+
+TEST(OpenApiSchema, items_and_values_of_a_dictionary_may_be_null) {
+  const Value schemas = schemas_with<Gaps>();
+  EXPECT_EQ(at(schemas, "/Gaps/properties/words/items"),
+            R"({"type":["string","null"],"minLength":1,"maxLength":3})");
+  EXPECT_EQ(at(schemas, "/Gaps/properties/counts/additionalProperties/type"),
+            R"(["integer","null"])");
 }
 
 TEST(OpenApiSchema, a_variant_is_one_of_its_alternatives_by_its_discriminator) {

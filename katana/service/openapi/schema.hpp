@@ -23,8 +23,8 @@
 #include <vector>
 
 #include "katana/base/any_of.hpp"
-#include "katana/base/box.hpp"
 #include "katana/base/borrowed.hpp"
+#include "katana/base/box.hpp"
 #include "katana/base/described.hpp"
 #include "katana/base/described_variant.hpp"
 #include "katana/container/json_read.hpp"
@@ -88,6 +88,19 @@ void add_discriminator(Object& schema, Bytes discriminator, Bytes name);
 
 template <class T>
 Value schema_of(Schemas& schemas);
+template <class T>
+Value ruled_schema(Schemas& schemas, const Rules<T>& rules);
+
+namespace detail {
+
+// Of an item of a list or a value of a dictionary.
+template <class T>
+Value each_schema(Schemas& schemas, const Rules<T>& rules) {
+  Value schema = ruled_schema(schemas, rules.each);
+  return is_optional<ElementOf<T>> ? or_null(std::move(schema)) : schema;
+}
+
+}  // namespace detail
 
 // The schema of T with the rules of a member.
 template <class T>
@@ -103,10 +116,10 @@ Value ruled_schema(Schemas& schemas, const Rules<T>& rules) {
     if (!rules.pattern.empty()) schema.set("pattern", detail::regular_expression(rules.pattern));
   } else if constexpr (ListMember<T>) {
     detail::add_length(schema, rules.length_min, rules.length_max, "Items");
-    schema.set("items", ruled_schema(schemas, rules.each));
+    schema.set("items", detail::each_schema(schemas, rules));
   } else if constexpr (DictionaryMember<T>) {
     detail::add_length(schema, rules.length_min, rules.length_max, "Properties");
-    schema.set("additionalProperties", ruled_schema(schemas, rules.each));
+    schema.set("additionalProperties", detail::each_schema(schemas, rules));
   }
   if (rules.secret) schema.set("writeOnly", true);
   if (rules.deprecated) schema.set("deprecated", true);
