@@ -389,6 +389,124 @@ components: {callbacks: {C: {'{$request.body#/u}': {post: {responses: {}, callba
   EXPECT_THAT(read(callbacks).lines(), Contains(HasSubstr("more than 6 callbacks in one another")));
 }
 
+// An extension in each object, and what anchors in them stand for.
+constexpr const char* extended = R"(openapi: 3.0.3
+x-limit: &limit {name: limit, in: query, x-p: 1,
+  schema: &count {type: integer, <<: {minimum: 1}, maximum: 9}}
+x-texts: [&name getItem, &tag items]
+x-replies:
+  ok: &ok
+    description: It
+    x-r: {deep: [1]}
+    headers: {x-note: 1, X-Rate: {x-h: 1, schema: *count}}
+    links: {x-note: [1], self: {operationId: *name, x-l: 1}}
+    content:
+      x-note: 1
+      application/json: {x-m: 3, schema: {$ref: '#/components/schemas/Item', x-beside: 1},
+        examples: {x-note: a, one: {value: {id: 1}, x-e: 1}}}
+info: {title: T, version: &version '1', x-i: 1,
+  contact: {name: a, x-c: 1}, license: {name: MIT, x-c: 1}}
+servers: [{url: 'https://{host}/v1', x-s: 1, variables: {x-note: 1, host: {default: a, x-v: 1}}}]
+tags: [{name: *tag, x-t: 1, externalDocs: {url: 'https://a', x-d: 1}}]
+paths:
+  x-paths: {get: 1}
+  /items:
+    x-item: 1
+    parameters: [*limit]
+    get: &get
+      operationId: *name
+      tags: [*tag]
+      x-op: *version
+      security: [&key {x-api-key: []}]
+      responses: {x-res: [1], '200': *ok, 404: {<<: *ok, description: gone}}
+    post:
+      <<: *get
+      operationId: postItem
+      requestBody: {x-b: 1, content: {multipart/form-data: {
+        schema: {type: object, properties: {a: *count}},
+        encoding: {x-note: 1, a: {contentType: text/plain, x-en: 1}}}}}
+      callbacks: {x-note: 1, done: {x-cb: 1, '{$request.query.url}': {x-pi: 1, post: {
+        responses: {'204': {description: x, x-z: 1}}}}}}
+components:
+  x-components: 1
+  schemas:
+    x-note: text
+    Item: &item
+      type: object
+      x-schema: {any: [thing]}
+      required: &required [id]
+      discriminator: {propertyName: kind, x-d: 1, mapping: {x-note: 1}}
+      properties: &properties
+        x-note: 1
+        id: *count
+        kind: {type: string, enum: &kinds [a, b], x-enum-varnames: [A, B]}
+        x-own: {type: string}
+    Other: {<<: [*item, {title: Other}],
+      properties: {<<: *properties, more: {type: string, enum: *kinds}}}
+  securitySchemes:
+    x-note: 1
+    x-api-key: {type: apiKey, in: header, name: k, x-k: 1}
+    oauth: {type: oauth2, x-o: 1, flows: {x-f: 1,
+      implicit: {authorizationUrl: 'https://a', x-i: 1, scopes: {read: r}}}}
+  responses: {x-note: 1, Ok: *ok}
+  parameters: {x-note: 1, limit: *limit}
+)";
+
+TEST(DescriptionTest, what_anchors_of_extensions_give_is_there_and_extensions_may_be_anywhere) {
+  const Read result = read(extended);
+  ASSERT_THAT(result.lines(), IsEmpty());
+  const auto& schemas = result.api.schemas;
+  EXPECT_EQ(container::to_json(*schemas.at("/components/schemas/Other/properties/id")),
+            R"({"type":"integer","maximum":9,"minimum":1})");
+  EXPECT_EQ(container::to_json(*schemas.at("/components/schemas/Other/properties/more/enum")),
+            R"(["a","b"])");
+  EXPECT_EQ(container::to_json(*schemas.at("/components/schemas/Other/required")), R"(["id"])");
+  EXPECT_EQ(container::to_json(*schemas.at("/components/schemas/Item/discriminator/x-d")), "1");
+  EXPECT_EQ(container::to_json(*schemas.at("/components/schemas/Item/x-schema")),
+            R"({"any":["thing"]})");
+  EXPECT_NE(schemas.at("/components/schemas/Item/properties/x-own"), nullptr);
+  EXPECT_EQ(schemas.at("/components/schemas/Item/properties/x-note"), nullptr);
+  const Operation& post = *result.api.find_operation("postItem");
+  EXPECT_THAT(post.tags, ElementsAre("items"));
+  EXPECT_EQ(container::to_json(post.extensions), R"({"x-op":"1"})");
+  EXPECT_EQ(post.parameters.at(0).name, "limit");
+  ASSERT_EQ(post.replies.size(), 2u);
+  EXPECT_EQ(post.replies[1].description, "gone");
+  EXPECT_EQ(post.replies[1].content.at(0).schema->pointer, "/components/schemas/Item");
+  EXPECT_EQ(container::to_json(post.replies[1].extensions), R"({"x-r":{"deep":[1]}})");
+  EXPECT_EQ(post.callbacks.at(0).name, "done");
+  EXPECT_EQ(container::to_json(*result.api.extensions.find("x-texts")), R"(["getItem","items"])");
+}
+
+TEST(DescriptionTest, extensions_of_swagger_2_0_may_be_anywhere) {
+  const Read result = read(R"(swagger: '2.0'
+x-text: &text {type: string, x-b: 1}
+x-types: &types [application/json]
+info: {title: T, version: '1'}
+consumes: *types
+produces: *types
+paths:
+  /a:
+    x-i: 1
+    post:
+      parameters:
+        - {name: q, in: query, x-q: 1, <<: *text}
+        - {name: l, in: query, type: array, items: *text, collectionFormat: csv}
+        - {name: b, in: body, schema: {type: object, properties: {a: *text, x-p: 1}}}
+      responses: {x-r: 1, '200': {description: x, x-s: 1,
+        headers: {X-R: *text, x-n: 1}, schema: *text}}
+definitions: {x-n: 1, A: {type: object, properties: {a: *text}}}
+parameters: {x-n: 1}
+responses: {x-n: 1}
+securityDefinitions: {x-n: 1, o: {type: oauth2, flow: implicit,
+  authorizationUrl: 'https://a', scopes: {x-s: 1, read: r}}}
+)");
+  ASSERT_THAT(result.lines(), IsEmpty());
+  EXPECT_EQ(result.api.security_schemes.at(0).flows.at(0).scopes.size(), 1u);
+  EXPECT_EQ(container::to_json(*result.api.schemas.at("/components/schemas/A/properties/a")),
+            R"({"type":"string","x-b":1})");
+}
+
 TEST(DescriptionTest, yaml_and_json_of_one_document_are_equal) {
   const std::string yaml = std::string(head) +
                            "paths: {}\ncomponents:\n  schemas:\n    A: &a\n      type: object\n"

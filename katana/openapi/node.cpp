@@ -72,6 +72,11 @@ const Node* Node::at(Bytes pointer) const {
   return node;
 }
 
+bool is_extension(const Node::Key& key, const Node& value) noexcept {
+  return key.name.starts_with("x-") && !value.is(Node::Kind::object) &&
+         !value.is(Node::Kind::boolean);
+}
+
 Bytes Node::kind_name() const noexcept {
   switch (kind) {
     case Kind::null: return "null";

@@ -57,6 +57,10 @@ struct Node {
   Bytes kind_name() const noexcept;
 };
 
+// Whether a member of a map of names, such as the headers of a reply or the properties of a schema,
+// is an extension that the specification does not foresee there, and no entry: "x-note": "text".
+bool is_extension(const Node::Key& key, const Node& value) noexcept;
+
 // Numbers that neither 64 bits nor a double can hold exactly are rounded.
 container::Value to_value(const Node& node);
 container::Value scalar_value(const Node& node);

@@ -135,7 +135,7 @@ void Reader::read_root(Fields& root) {
     problems_.error(root.location(), "'paths' is missing. Add it");
   }
   if (const NodeAt webhooks = is_3_1() ? root.object("webhooks") : NodeAt()) {
-    for_each(webhooks, [&](const Node::Key& key, const NodeAt& at) {
+    for_each_entry(webhooks, [&](const Node::Key& key, const NodeAt& at) {
       api_.webhooks.emplace_back().path = key.name;
       read_path_item(api_.webhooks.back(), at, {.path = key.name});
     });
@@ -147,14 +147,14 @@ void Reader::read_components(const NodeAt& at) {
   Fields fields(at, "the components", problems_);
   if (const NodeAt schemas = fields.any("schemas")) schemas_->add_components(schemas);
   if (const NodeAt all = fields.object("securitySchemes")) {
-    for_each(all, [&](const Node::Key& key, const NodeAt& each) {
+    for_each_entry(all, [&](const Node::Key& key, const NodeAt& each) {
       api_.security_schemes.push_back(read_scheme(key.name, each));
     });
   }
   // What is not used is read for its problems alone.
   const auto check = [&](Bytes name, auto read) {
     if (const NodeAt all = fields.object(name)) {
-      for_each(all, [&](const Node::Key& key, const NodeAt& each) { read(key.name, each); });
+      for_each_entry(all, [&](const Node::Key& key, const NodeAt& each) { read(key.name, each); });
     }
   };
   check("parameters", [&](const std::string&, const NodeAt& each) {
@@ -259,7 +259,7 @@ Server Reader::read_server(const NodeAt& at) {
   server.url = fields.need_text("url");
   server.description = fields.text("description");
   if (const NodeAt variables = fields.object("variables")) {
-    for_each(variables, [&](const Node::Key& key, const NodeAt& each) {
+    for_each_entry(variables, [&](const Node::Key& key, const NodeAt& each) {
       Fields inner(each, "a variable of a server", problems_);
       ServerVariable& variable = server.variables.emplace_back();
       variable.name = key.name;
@@ -374,6 +374,7 @@ OAuthFlow Reader::read_flow(const std::string& kind, Fields& fields) {
   flow.refresh_url = fields.text("refreshUrl");
   if (const NodeAt scopes = fields.object("scopes")) {
     for_each(scopes, [&](const Node::Key& key, const NodeAt& each) {
+      if (is_swagger() && key.name.starts_with("x-")) return;  // the other versions have a map here
       flow.scopes.emplace_back(key.name, each.node->text);
     });
   }

@@ -71,6 +71,13 @@ class Reader {
       read(object.node->keys[index], object.to(object.node->items[index]));
     }
   }
+  // The same without extensions.
+  template <class Read>
+  void for_each_entry(const NodeAt& object, Read&& read) {
+    for_each(object, [&](const Node::Key& key, const NodeAt& each) {
+      if (!is_extension(key, *each.node)) read(key, each);
+    });
+  }
   // False: there are too many, which was reported once.
   bool count_object(const NodeAt& at);
   Target follow(const NodeAt& at);

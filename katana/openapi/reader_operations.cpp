@@ -183,7 +183,7 @@ Operation Reader::read_operation(const std::string& method, const NodeAt& at,
                                                   : api_.servers;
     if (const NodeAt body = fields.any("requestBody")) operation.body = read_body(body);
     if (const NodeAt callbacks = fields.object("callbacks")) {
-      for_each(callbacks, [&](const Node::Key& key, const NodeAt& each) {
+      for_each_entry(callbacks, [&](const Node::Key& key, const NodeAt& each) {
         operation.callbacks.push_back(read_callback(key.name, each));
       });
     }
@@ -389,6 +389,7 @@ std::vector<MediaType> Reader::read_content(const NodeAt& object) {
   std::vector<MediaType> content;
   const Node& node = *object.node;
   for (std::size_t index = 0; index < node.items.size(); ++index) {
+    if (is_extension(node.keys[index], node.items[index])) continue;
     if (node.keys[index].name.find('/') == std::string::npos) {
       problems_.error(
           {object.source, node.keys[index].position},
@@ -409,7 +410,7 @@ MediaType Reader::read_media_type(const std::string& type, const NodeAt& at) {
   if (const NodeAt schema = fields.any("schema")) media.schema = schemas_->use(schema);
   media.examples = read_examples(fields);
   if (const NodeAt encodings = fields.object("encoding")) {
-    for_each(encodings, [&](const Node::Key& key, const NodeAt& each) {
+    for_each_entry(encodings, [&](const Node::Key& key, const NodeAt& each) {
       media.encodings.push_back(read_encoding(key.name, each));
     });
   }
@@ -450,7 +451,7 @@ std::vector<Example> Reader::read_examples(Fields& fields) {
                                   named.node->kind_name()));
       return examples;
     }
-    for_each(named, [&](const Node::Key& key, const NodeAt& each) {
+    for_each_entry(named, [&](const Node::Key& key, const NodeAt& each) {
       examples.push_back(read_example(key.name, each));
     });
   }
@@ -516,7 +517,7 @@ Reply Reader::read_reply(const std::string& status, const NodeAt& at, const Name
   } else {
     if (const NodeAt content = fields.object("content")) reply.content = read_content(content);
     if (const NodeAt links = fields.object("links")) {
-      for_each(links, [&](const Node::Key& key, const NodeAt& each) {
+      for_each_entry(links, [&](const Node::Key& key, const NodeAt& each) {
         reply.links.push_back(read_link(key.name, each));
       });
     }
@@ -529,6 +530,7 @@ std::vector<Header> Reader::read_headers(const NodeAt& object) {
   std::vector<Header> headers;
   const Node& node = *object.node;
   for (std::size_t index = 0; index < node.items.size(); ++index) {
+    if (is_extension(node.keys[index], node.items[index])) continue;
     // The type of the content says this one (OpenAPI 3.0 §4.7.17).
     if (equals_ignoring_case(node.keys[index].name, "Content-Type")) continue;
     headers.push_back(read_header(node.keys[index].name, object.to(node.items[index])));

@@ -59,18 +59,19 @@ void Reader::read_swagger_root(Fields& root) {
   }
   if (const NodeAt schemas = root.object("definitions")) schemas_->add_components(schemas);
   if (const NodeAt all = root.object("securityDefinitions")) {
-    for_each(all, [&](const Node::Key& key, const NodeAt& each) {
+    for_each_entry(all, [&](const Node::Key& key, const NodeAt& each) {
       api_.security_schemes.push_back(read_scheme(key.name, each));
     });
   }
   // What is not used is read for its problems alone.
   if (const NodeAt all = root.object("parameters")) {
-    for_each(all, [&](const Node::Key&, const NodeAt& each) {
+    for_each_entry(all, [&](const Node::Key&, const NodeAt& each) {
       if (const Target target = follow(each); target.node) read_parameter(target);
     });
   }
   if (const NodeAt all = root.object("responses")) {
-    for_each(all, [&](const Node::Key&, const NodeAt& each) { read_reply("default", each, {}); });
+    for_each_entry(all,
+                   [&](const Node::Key&, const NodeAt& each) { read_reply("default", each, {}); });
   }
 }
 

@@ -198,6 +198,7 @@ void SchemaSet::add_components(const NodeAt& components) {
   }
   const Node& all = *components.node;
   for (std::size_t index = 0; index < all.items.size(); ++index) {
+    if (is_extension(all.keys[index], all.items[index])) continue;
     names_.insert(all.keys[index].name);
     by_node_.emplace(&all.items[index], named_.size());
     named_.push_back({all.keys[index].name, components.to(all.items[index]), {}, true});
@@ -453,6 +454,7 @@ Value SchemaSet::translate_map(const Node& map, const Scope& scope) {
   Object schemas;
   schemas.reserve(map.items.size());
   for (std::size_t index = 0; index < map.items.size(); ++index) {
+    if (is_extension(map.keys[index], map.items[index])) continue;
     schemas.add(map.keys[index].name, translate(map.items[index], scope));
   }
   return schemas;
@@ -507,11 +509,18 @@ void SchemaSet::add_discriminator(Object& to, const Node& value, const Scope& sc
     Object translated;
     for (std::size_t index = 0; index < mapping->items.size(); ++index) {
       const Node& target = mapping->items[index];
+      const bool extension =
+          mapping->keys[index].name.starts_with("x-") && !target.is(Node::Kind::text);
+      if (extension) continue;
       const bool is_name = names_.contains(target.text);
       const std::string name = is_name ? target.text : target_of(target, scope);
       if (!name.empty()) translated.set(mapping->keys[index].name, reference_to(name));
     }
     discriminator.set("mapping", std::move(translated));
+  }
+  for (std::size_t index = 0; index < value.keys.size(); ++index) {
+    const std::string& name = value.keys[index].name;
+    if (name.starts_with("x-")) discriminator.set(name, to_value(value.items[index]));
   }
   to.set("discriminator", std::move(discriminator));
 }
