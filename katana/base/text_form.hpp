@@ -17,7 +17,7 @@
 // Owns       ShortText its octets.
 // Thread     parse() and write() are called from any.
 // Allocates  what a form does; those of katana return a ShortText, and nothing.
-// Fails      parse() with nothing; its reader says what was expected, where, and what came.
+// Fails      parse() with nothing; its reader says what was expected, or what misfit(text) says.
 #pragma once
 
 #include <algorithm>

@@ -43,6 +43,7 @@ struct AsJson {
 template <class T>
 struct katana::TextForm<katana::container::AsJson<T>> {
   static constexpr Bytes expected = "JSON";
+  static constexpr bool is_json = true;  // so that a cookie has it percent-encoded
 
   static std::optional<container::AsJson<T>> parse(Bytes text) {
     auto read = container::read_json<T>(text);
@@ -51,6 +52,11 @@ struct katana::TextForm<katana::container::AsJson<T>> {
   }
   static std::string write(const container::AsJson<T>& json) {
     return container::to_json(json.value);
+  }
+  // "/limit: expected integer, got string"
+  static std::string misfit(Bytes text) {
+    const auto read = container::read_json<T>(text);
+    return read ? std::string() : std::string(read.error().message());
   }
 };
 

@@ -31,6 +31,13 @@ TEST(AsJson, a_described_struct_is_its_json) {
   }
 }
 
+TEST(AsJson, what_does_not_fit_is_named_with_its_place) {
+  using Form = TextForm<AsJson<StreetAddress>>;
+  EXPECT_EQ(Form::misfit(R"({"street":7,"floors":["a"]})"),
+            "/street: expected string, got 7; /floors/0: expected integer, got string");
+  EXPECT_EQ(Form::misfit("{").substr(0, 15), "malformed JSON:");
+}
+
 TEST(AsJson, a_value_is_any_json) {
   using Form = TextForm<AsJson<Value>>;
   for (const char* const text : {R"({"a":[1,2.5,null,true],"b":"c"})", "[]", "null", "7"}) {

@@ -6,8 +6,8 @@
 //   RequestView, Request  all of it
 //
 // A value is a number, a bool, std::string, a described enumeration, or of a type with a TextForm:
-// Uuid, Timestamp, Date, Decimal, or one of the program's own. A member of a struct is a value, a
-// std::optional of one, or a std::vector: ?tag=a&tag=b.
+// Uuid, Timestamp, Date, Decimal, container::AsJson<T>, or one of the program's own. A member of a
+// struct is a value, a std::optional of one, or a std::vector: ?tag=a&tag=b.
 //
 // Fails      Code::invalid_argument with the parameter's name, what was expected and what came;
 //            answered with 400. So is a query that breaks a rule of its description.
@@ -54,6 +54,7 @@ struct Query {
 namespace detail {
 
 Error not_a(Bytes expected, const char* kind, Bytes name, Bytes text);
+Error bad_parameter(const char* kind, Bytes name, Bytes words);
 
 // Text as T. `kind` and `name` say in the error where it came from.
 template <class T>
@@ -79,6 +80,9 @@ Result<T> parse_text(Bytes text, const char* kind, Bytes name) {
     return std::unexpected(not_a(enumerator_choices<T>(), kind, name, text));
   } else if constexpr (TextFormed<T>) {
     if (auto parsed = TextForm<T>::parse(text)) return *std::move(parsed);
+    if constexpr (requires { TextForm<T>::misfit(text); }) {
+      return std::unexpected(bad_parameter(kind, name, TextForm<T>::misfit(text)));
+    }
     return std::unexpected(not_a(TextForm<T>::expected, kind, name, text));
   } else {
     static_assert(
@@ -94,7 +98,6 @@ Result<Text> decoded_segment(Bytes segment);
 Result<Text> decoded_form(Bytes text, const char* kind, Bytes name);
 // Whether `encoded` is the form encoding of `name`.
 bool is_form_name(Bytes encoded, Bytes name);
-Error bad_parameter(const char* kind, Bytes name, Bytes words);
 Error unknown_parameter(const char* kind, Bytes encoded);
 
 // The names and values of a query, one after another.

@@ -13,7 +13,8 @@
 //
 // A field is found by the name of its member without regard to case, and `_` stands for `-`; a
 // cookie by the very name. A field that comes more than once gives its items to a std::vector, each
-// as it stands in its own line; else the last one counts.
+// as it stands in its own line; else the last one counts. JSON (container::AsJson<T>) in a cookie
+// is as it stands, or percent-encoded, as RFC 6265 §4.1.1 has no quotes in cookies.
 //
 // Fails      Code::invalid_argument with the name, what was expected and what came; 400.
 #pragma once
@@ -21,6 +22,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <optional>
+#include <string>
 
 #include "katana/service/cookies.hpp"
 #include "katana/service/extract.hpp"
@@ -73,6 +75,9 @@ class HeaderPairs {
   std::size_t at_ = 0;  // behind the field at hand
 };
 
+// JSON of a cookie without its percent-encoding, which has none of the characters of JSON itself.
+std::string json_of_cookie(Bytes value);
+
 class CookiePairs {
  public:
   static constexpr const char* kind = "cookie";
@@ -83,6 +88,9 @@ class CookiePairs {
   Bytes shown_name() const noexcept { return name_; }
   template <class T>
   Result<T> value(Bytes name) const {
+    if constexpr (requires { TextForm<T>::is_json; }) {
+      return parse_text<T>(json_of_cookie(value_), kind, name);
+    }
     return parse_text<T>(value_, kind, name);
   }
   std::optional<Error> error() const noexcept { return std::nullopt; }

@@ -54,6 +54,16 @@ std::string joined(const std::vector<std::string>& items) {
 
 }  // namespace
 
+namespace detail {
+
+std::string percent_encoded(Bytes text) {
+  std::string encoded;
+  append_escaped(encoded, text);
+  return encoded;
+}
+
+}  // namespace detail
+
 OperationCall::OperationCall(const ApiSettings& settings, const char* method, const char* path,
                              const char* server)
     : name_(std::string(method) + " " + path),

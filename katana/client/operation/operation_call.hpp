@@ -78,6 +78,9 @@ std::string parameter_text(const T& value) {
   }
 }
 
+// All but letters, digits and "-._~".
+std::string percent_encoded(Bytes text);
+
 // Calls take(const auto& value) unless it is absent.
 template <class M, class Take>
 void if_there(const M& member, Take&& take) {
@@ -121,10 +124,10 @@ class OperationCall {
       put_header(name, items);
     });
   }
-  // The same as one Cookie field.
+  // The same as one Cookie field; JSON is percent-encoded, as cookies have no quotes.
   template <Described T>
   void cookie(const T& values) {
-    each_text(values, [this](Bytes name, const std::vector<std::string>& items, char) {
+    each_text<true>(values, [this](Bytes name, const std::vector<std::string>& items, char) {
       put_cookie(name, items);
     });
   }
@@ -156,7 +159,7 @@ class OperationCall {
   const std::string& name() const noexcept { return name_; }
 
  private:
-  template <class T, class Take>
+  template <bool encodes_json = false, class T, class Take>
   static void each_text(const T& values, Take&& take) {
     for_each_field(values, [&](const auto& field, const auto& member) {
       detail::if_there(member, [&]<class M>(const M& value) {
@@ -166,6 +169,9 @@ class OperationCall {
           if (items.empty()) return;
         } else {
           items.push_back(detail::parameter_text(value));
+          if constexpr (encodes_json && requires { TextForm<M>::is_json; }) {
+            items.back() = detail::percent_encoded(items.back());
+          }
         }
         take(field.name, items, separator_of<T>(field.name));
       });

@@ -230,6 +230,10 @@ Value schema_of(Schemas& schemas) {
     if constexpr (requires { TextForm<T>::schema_pattern; }) {
       schema.set("pattern", std::string(TextForm<T>::schema_pattern));
     }
+    if constexpr (requires { TextForm<T>::is_json; }) {
+      schema.set("contentMediaType", "application/json");
+      schema.set("contentSchema", schema_of<decltype(T::value)>(schemas));
+    }
     return schema;
   } else if constexpr (BytesMember<T>) {
     return Object{{"type", "string"}, {"contentEncoding", "base64"}};

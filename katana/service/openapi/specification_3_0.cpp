@@ -59,6 +59,8 @@ void convert_schema_words(Object& schema) {
     schema.set("enum", List{only});
   }
   if (schema.erase("contentEncoding")) schema.set("format", "byte");
+  schema.erase("contentMediaType");
+  schema.erase("contentSchema");
   if (schema.size() > 1 && schema.find("$ref") != nullptr) {
     const Value reference = Object{{"$ref", *schema.find("$ref")}};
     schema.erase("$ref");
