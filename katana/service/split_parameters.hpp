@@ -52,10 +52,27 @@ struct StyledPath {
   T value;  // what was read
 };
 
+namespace detail {
+
+// What IfSent<P> holds: the value, or, where the media type counts (base/content_of.hpp), all.
+template <class P>
+struct SentBy {
+  using Type = decltype(P::value);
+  static Type take(P&& content) { return std::move(content.value); }
+};
+template <class P>
+  requires requires { &P::type; }
+struct SentBy<P> {
+  using Type = P;
+  static P take(P&& content) { return std::move(content); }
+};
+
+}  // namespace detail
+
 // Content that may be left out: nothing without content and Content-Type, else as P.
 template <class P>
 struct IfSent {
-  std::optional<decltype(P::value)> value;  // nothing: there was no content
+  std::optional<typename detail::SentBy<P>::Type> value;  // nothing: there was no content
 };
 
 namespace detail {
@@ -235,7 +252,7 @@ struct Extractor<IfSent<P>> {
     if (request.content().empty() && !request.head().find("content-type")) return content;
     Read read = Extractor<P>::from(request, index);
     if (!read) return std::unexpected(std::move(read.error()));
-    content.value = std::move(read->value);
+    content.value = SentBy<P>::take(*std::move(read));
     return content;
   }
 };

@@ -153,6 +153,20 @@ void OperationCall::set_content(std::string content, std::string type) {
   has_content_ = true;
 }
 
+void OperationCall::set_media(std::string content, const std::string& type,
+                              std::span<const Bytes> listed) {
+  const std::string essence = essence_of(type);
+  const bool plain = std::ranges::all_of(type, [](char c) { return c >= 0x20 && c < 0x7f; });
+  const bool fits =
+      plain && essence.find('*') == std::string::npos &&
+      std::ranges::any_of(listed, [&](Bytes each) { return media_type_fit(each, essence) != 0; });
+  if (!fits) {
+    fail_with(fmt::format("the content cannot be sent as '{}': name one of {} as its `type`", type,
+                          fmt::join(listed, ", ")));
+  }
+  set_content(std::move(content), type);
+}
+
 void OperationCall::put_part(Bytes name, Bytes filename, Bytes type, Bytes content) {
   const auto quoted = [](Bytes text) {  // as browsers do (WHATWG HTML, multipart/form-data)
     std::string result;

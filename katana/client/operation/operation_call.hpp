@@ -26,11 +26,14 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
 
+#include "katana/base/content_of.hpp"
 #include "katana/base/described.hpp"
 #include "katana/base/result.hpp"
 #include "katana/base/separators.hpp"
@@ -140,6 +143,19 @@ class OperationCall {
   void content(std::string content, std::string type) {
     set_content(std::move(content), std::move(type));
   }
+  // As the type that it names, which has to be one of those that it lists.
+  template <class T, MediaTypeText... types>
+  void media(const JsonOf<T, types...>& content) {
+    set_media(container::to_json(content.value), content.type, content.media_types);
+  }
+  template <MediaTypeText... types>
+  void media(const RawOf<types...>& content) {
+    set_media(content.value, content.type, content.media_types);
+  }
+  template <class... A>
+  void media(const ContentOf<A...>& content) {
+    std::visit([this](const auto& each) { this->media(each); }, content.value);
+  }
   // application/x-www-form-urlencoded
   template <Described T>
   void form(const T& values) {
@@ -186,6 +202,7 @@ class OperationCall {
   void put_part(Bytes name, Bytes filename, Bytes type, Bytes content);
   void finish_parts();
   void set_content(std::string content, std::string type);
+  void set_media(std::string content, const std::string& type, std::span<const Bytes> listed);
   void fail_with(std::string words);
 
   std::string name_;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "katana/base/patch.hpp"
+#include "katana/container/as_json.hpp"
 #include "katana/service/openapi/openapi.hpp"
 #include "katana/testing/test_server.hpp"
 
@@ -159,6 +160,39 @@ TEST(OpenApiDocument, a_patch_is_a_merge_patch_and_json) {
   const std::string schema = R"({"schema":{"$ref":"#/components/schemas/OrderPatch"}})";
   EXPECT_EQ(shown(document, content), R"({"application/merge-patch+json":)" + schema +
                                           R"(,"application/json":)" + schema + "}");
+}
+
+TEST(OpenApiDocument, content_of_several_media_types_has_each_of_them) {
+  using Body = ContentOf<JsonOf<Order, "application/json", "application/merge-patch+json">,
+                         RawOf<"text/csv">>;
+  const Value document =
+      document_with([](Path<int>, Body) { return Reply(204); }, {.example = Object{{"id", 1}}});
+  const std::string content = post + "/requestBody/content";
+  const std::string media =
+      R"({"schema":{"$ref":"#/components/schemas/Order"},"example":{"id":1}})";
+  EXPECT_EQ(shown(document, content + "/application~1json"), media);
+  EXPECT_EQ(shown(document, content + "/application~1merge-patch+json"), media);
+  EXPECT_EQ(document.at(content)->as_object().size(), 3u);
+  EXPECT_EQ(document.at(content + "/text~1csv/schema/$ref"), nullptr);
+  for (const char* const status : {"413", "415", "422"}) {
+    EXPECT_NE(shown(document, post + "/responses/" + status), "nothing") << status;
+  }
+  const Value raw =
+      document_with([](Path<int>, RawOf<"text/csv", "text/plain">) { return Reply(204); }, {});
+  EXPECT_NE(shown(raw, post + "/responses/415"), "nothing");
+  EXPECT_EQ(shown(raw, post + "/responses/422"), "nothing");
+}
+
+struct JsonQuery {
+  std::optional<container::AsJson<Order>> order;
+};
+KATANA_DESCRIBE(JsonQuery, order)
+
+TEST(OpenApiDocument, a_parameter_of_json_has_the_schema_of_its_content) {
+  const Value document = document_with([](Path<int>, Query<JsonQuery>) { return Reply(204); }, {});
+  EXPECT_EQ(shown(document, post + "/parameters/1/schema"),
+            R"({"type":"string","contentMediaType":"application/json",)"
+            R"("contentSchema":{"$ref":"#/components/schemas/Order"}})");
 }
 
 TEST(OpenApiDocument, streams_name_the_schema_of_their_items) {

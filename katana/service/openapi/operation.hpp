@@ -206,6 +206,8 @@ struct SignatureWords {
   std::optional<ReplyWords> reply = {};
   bool form_needs_parts = false;  // a file of it is required
   bool is_merge_patch = false;    // `content` is one (RFC 7396)
+  // Instead of `content`, when it may be of several media types.
+  std::vector<ContentWords> contents = {};
 };
 
 // Replies, for Operation::replies.

@@ -139,13 +139,16 @@ Object form_content(Parts& parts, const RouteName& route, const SignatureWords& 
 Object content_object(Parts& parts, const RouteName& route, const SignatureWords& words,
                       const Operation& operation) {
   Object content;
-  for (const ContentWords& each : operation.content) {
+  const std::vector<ContentWords>& all =
+      operation.content.empty() ? words.contents : operation.content;
+  for (const ContentWords& each : all) {
     Object media = media_of(each.schema != nullptr ? each.schema(parts.schemas) : octets_schema());
     add_item(parts, media, each.item);
     if (!each.examples.empty()) media.set("examples", examples_object(each.examples));
+    if (operation.content.empty() && each.schema != nullptr) add_examples(media, operation);
     content.set(each.type, std::move(media));
   }
-  if (!operation.content.empty()) return content;
+  if (!all.empty()) return content;
   if (words.form != nullptr) return form_content(parts, route, words, operation);
   if (words.content != nullptr) {
     Object media = media_of(words.content(parts.schemas));

@@ -41,6 +41,10 @@ std::vector<unsigned> problems_of(const SignatureWords& words, const Operation& 
     if (each->decides) problems.push_back(403);
   }
   if (words.content != nullptr) problems.insert(problems.end(), {413, 415, 422});
+  if (!words.contents.empty()) problems.insert(problems.end(), {413, 415});
+  const bool has_json = std::ranges::any_of(
+      words.contents, [](const ContentWords& each) { return each.schema != nullptr; });
+  if (has_json) problems.push_back(422);
   if (words.form != nullptr) problems.insert(problems.end(), {413, 415});
   for (const ProblemType* const each : operation.types) problems.push_back(each->status);
   std::ranges::sort(problems);

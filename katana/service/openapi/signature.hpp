@@ -2,6 +2,7 @@
 //
 //   Path<T>, Query<T>, Header<T>, Cookie<T>   parameters, with the rules and defaults of T
 //   Json<T>, FormFields<T>                    the content
+//   JsonOf, RawOf, ContentOf                  the content, under each of its media types
 //   a FromRequest<T>                          the parameters of its from()
 //   Json<T>, Created<T> as a result           the reply
 //
@@ -19,6 +20,7 @@
 #include <tuple>
 #include <utility>
 
+#include "katana/service/content_of.hpp"
 #include "katana/service/forms/form_fields.hpp"
 #include "katana/service/head_fields.hpp"
 #include "katana/service/json.hpp"
@@ -100,6 +102,23 @@ struct Words<Json<T>> {
     words.content = &schema_of<T>;
     if constexpr (Described<T>) words.is_merge_patch = has_patches<T>;
   }
+};
+
+template <class T, MediaTypeText... types>
+struct Words<JsonOf<T, types...>> {
+  static void add(Schemas&, SignatureWords& words) {
+    (words.contents.push_back({.type = std::string(types.bytes()), .schema = &schema_of<T>}), ...);
+  }
+};
+template <MediaTypeText... types>
+struct Words<RawOf<types...>> {
+  static void add(Schemas&, SignatureWords& words) {
+    (words.contents.push_back({.type = std::string(types.bytes())}), ...);
+  }
+};
+template <class... A>
+struct Words<ContentOf<A...>> {
+  static void add(Schemas& schemas, SignatureWords& words) { (Words<A>::add(schemas, words), ...); }
 };
 
 template <class T>
