@@ -11,6 +11,11 @@
 
 namespace {
 
+using AsPet = katana::JsonOf<petstore::NewPet, "application/json", "application/merge-patch+json">;
+using AsSteps = katana::JsonOf<std::vector<petstore::Step>, "application/json-patch+json">;
+using AsOctets = katana::RawOf<"text/csv", "image/*">;
+using Change = petstore::ChangePetBody;
+
 class Pets final : public petstore::PetsApi {
  public:
   katana::Task<petstore::ListPetsReply> list_pets(katana::Request, petstore::ListPetsQuery query,
@@ -41,6 +46,20 @@ class Pets final : public petstore::PetsApi {
     error.message = "none";
     if (found == pets_.end()) co_return petstore::GetPetReply::status_404(error);
     co_return petstore::GetPetReply::status_200(found->second);
+  }
+  katana::Task<petstore::ChangePetReply> change_pet(katana::Request, std::int64_t,
+                                                    petstore::ChangePetQuery query,
+                                                    petstore::ChangePetHeader header,
+                                                    petstore::ChangePetCookie cookie,
+                                                    Change content) override {
+    std::string text = content.type() + " ";
+    if (const auto* const pet = content.get_if<AsPet>()) text += pet->value.name;
+    if (const auto* const steps = content.get_if<AsSteps>()) text += steps->value.at(0).path;
+    if (const auto* const raw = content.get_if<2>()) text += raw->value;
+    if (query.only) text += " " + katana::container::to_json(**query.only);
+    if (header.x_only) text += " " + katana::container::to_json(**header.x_only);
+    if (cookie.only) text += " " + katana::container::to_json(**cookie.only);
+    co_return petstore::ChangePetReply::status_200(katana::Text(text));
   }
   katana::Task<petstore::DeleteReply> delete_(katana::Request, std::int64_t id) override {
     pets_.erase(id);
@@ -144,6 +163,35 @@ TEST_F(PetstoreTest, parameters_of_other_styles_are_read) {
         "/shelves/;ids=1?size=1%7Cx", "/shelves/;ids=1?filter[full]=maybe"}) {
     EXPECT_EQ(server_.get(target).status(), 400u) << target;
   }
+}
+
+TEST_F(PetstoreTest, content_is_read_by_its_media_type_and_another_one_is_refused) {
+  const auto change = [&](const char* type, const char* content) {
+    return server_.send("PATCH", "/pets/1", content, {{"Content-Type", type}});
+  };
+  EXPECT_EQ(change("application/merge-patch+json", R"({"name":"Rex"})").content(),
+            "application/merge-patch+json Rex");
+  EXPECT_EQ(change("application/json-patch+json", R"([{"op":"add","path":"/a"}])").content(),
+            "application/json-patch+json /a");
+  EXPECT_EQ(change("image/png", "x").content(), "image/png x");
+  EXPECT_EQ(change("application/json", R"({"name":""})").status(), 422u);
+  const auto refused = change("text/plain", "x");
+  EXPECT_EQ(refused.status(), 415u);
+  EXPECT_THAT(std::string(refused.content()),
+              testing::HasSubstr("this takes application/json, application/merge-patch+json, "
+                                 "application/json-patch+json, text/csv, image/*."));
+}
+
+TEST_F(PetstoreTest, parameters_of_json_are_checked_by_their_schema) {
+  const auto change = [&](const char* target) {
+    return server_.send("PATCH", target, R"({"name":"Rex"})",
+                        {{"Content-Type", "application/json"}});
+  };
+  EXPECT_EQ(change("/pets/1?only=%7B%22names%22:[%22a%22,null]%7D").content(),
+            R"(application/json Rex {"names":["a",null]})");
+  const auto refused = change("/pets/1?only=%7B%22names%22:[1,null,null]%7D");
+  EXPECT_EQ(refused.status(), 400u);
+  EXPECT_THAT(std::string(refused.content()), testing::HasSubstr("query parameter 'only': /names"));
 }
 
 // The generated client at the generated service, by way of both protocols' code.
@@ -266,6 +314,36 @@ TEST_F(PetstoreClientTest, parameters_and_forms_are_written_as_the_service_reads
   petstore::Label full;
   full.text = "full";
   EXPECT_EQ(finish(shelves_.fill({1}, full))->status_200(), "full");
+}
+
+TEST_F(PetstoreClientTest, content_is_sent_as_the_media_type_that_is_named) {
+  petstore::NewPet pet;
+  pet.name = "Rex";
+  const auto change = [&](const Change& content) {
+    const auto reply = finish(pets_.change_pet(1, {}, {}, {}, content));
+    return reply ? std::string(*reply->status_200()) : reply.error().describe();
+  };
+  EXPECT_EQ(change(AsPet{pet}), "application/json Rex");
+  EXPECT_EQ(change(AsPet{pet, "application/merge-patch+json"}), "application/merge-patch+json Rex");
+  EXPECT_EQ(change(AsSteps{{{.op = {}, .path = "/a"}}}), "application/json-patch+json /a");
+  EXPECT_EQ(change(AsOctets{"a,b"}), "text/csv a,b");
+  EXPECT_EQ(change(AsOctets{"x", "image/png"}), "image/png x");
+  EXPECT_THAT(change(AsOctets{"x", "image/*"}),
+              testing::HasSubstr("PATCH /pets/{petId}: the content cannot be sent as 'image/*': "
+                                 "name one of text/csv, image/* as its `type`"));
+  EXPECT_THAT(change(AsOctets{"x", "text/csv;a\r\nX-A: b"}),
+              testing::HasSubstr("the content cannot be sent as"));
+  EXPECT_EQ(upstream_.requests().size(), 5u);
+}
+
+TEST_F(PetstoreClientTest, parameters_of_json_are_read_as_they_were_written) {
+  petstore::Only only;
+  only.names = {{"é\"", std::nullopt}};
+  const auto reply = finish(pets_.change_pet(1, {.only = {{only}}}, {.x_only = {{only}}},
+                                             {.only = {{only}}}, AsOctets{""}));
+  ASSERT_TRUE(reply) << reply.error().describe();
+  const std::string text = R"( {"names":["é\"",null]})";
+  EXPECT_EQ(reply->status_200(), "text/csv " + text + text + text);
 }
 
 TEST_F(PetstoreClientTest, what_cannot_be_written_is_an_error_and_nothing_is_sent) {

@@ -181,6 +181,7 @@ void ClientText::add_call(const OperationPlan& plan, const std::string& response
       case ContentForm::json: body += "call.json(" + value + ", " + literal(type) + ");\n"; break;
       case ContentForm::form: body += "call.form(" + value + ");\n"; break;
       case ContentForm::multipart: body += "call.multipart(" + value + ");\n"; break;
+      case ContentForm::several: body += "call.media(" + value + ");\n"; break;
       case ContentForm::text:
         body += "call.content(" + value + ", " + literal(type) + ");\n";
         break;
@@ -203,6 +204,7 @@ void ClientText::add_call(const OperationPlan& plan, const std::string& response
 
 void ClientText::add(const OperationPlan& plan) {
   const std::string& response = plan.response_type;
+  responses_ += plan.body.alias;  // the server's header has it, too, which the language allows
   add_response(plan, response);
   add_reader(plan, response);
   add_call(plan, response);

@@ -28,6 +28,7 @@ std::string types_file(const Types& types, const GeneratorOptions& options, Byte
                        Bytes own_includes) {
   std::string includes;
   if (types.has_separators()) includes += "#include \"katana/base/separators.hpp\"\n";
+  if (types.has_json_parameters()) includes += "#include \"katana/container/as_json.hpp\"\n";
   includes += "#include \"katana/container/value.hpp\"\n";
   if (types.has_files()) includes += "#include \"katana/service/forms/form_fields.hpp\"\n";
   includes += own_includes;

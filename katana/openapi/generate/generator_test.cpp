@@ -126,7 +126,9 @@ TEST(GeneratorTest, items_that_may_be_null_are_optional) {
         levels: {type: array, items: {oneOf: [{type: integer}, {type: 'null'}]}}
         anything: {type: array, items: {type: [object, 'null']}}
         rows: {type: object, additionalProperties: {type: [array, 'null'], items: {type: number}}}
-        children: {type: array, items: {oneOf: [{$ref: '#/components/schemas/Node'}, {type: 'null'}]}}
+        children:
+          type: array
+          items: {oneOf: [{$ref: '#/components/schemas/Node'}, {type: 'null'}]}
 )");
   EXPECT_THAT(text, HasSubstr("std::vector<std::optional<std::string>> names = {};"));
   EXPECT_THAT(text, HasSubstr("(names, each(length(0, 9)))"));
@@ -226,6 +228,131 @@ TEST(GeneratorTest, what_is_not_decoded_is_an_error_with_its_place_unless_it_is_
   EXPECT_FALSE(allowed.has_errors());
   EXPECT_EQ(allowed.warning_count(), 2u);
   EXPECT_EQ(made.operations, 1u);
+}
+
+// The files of one operation with that part of its description, with a client.
+std::map<std::string, std::string> files_of(const std::string& operation,
+                                            std::vector<std::string> left = {}) {
+  model::Problems problems;
+  GeneratorOptions options;
+  options.client = options.allow_partial = true;
+  const std::string text =
+      std::string(head) + "paths:\n  /a/{id}:\n    patch:\n      operationId: change\n" +
+      "      tags: [main]\n      responses: {'204': {description: x}}\n" + operation;
+  const Generated made =
+      generate(read_description_text("api.yaml", text, problems), options, problems);
+  EXPECT_FALSE(problems.has_errors()) << problems.as_error().describe();
+  for (const model::Problem& each : problems.sorted()) {
+    const std::string words = each.describe();
+    if (words.find("left to the handler") == std::string::npos) continue;
+    EXPECT_FALSE(left.empty()) << words;
+    if (left.empty()) continue;
+    EXPECT_THAT(words, HasSubstr(left.front()));
+    left.erase(left.begin());
+  }
+  EXPECT_TRUE(left.empty()) << left.front();
+  std::map<std::string, std::string> files;
+  for (const GeneratedFile& each : made.files) files[each.name] = each.text;
+  return files;
+}
+
+TEST(GeneratorTest, json_of_several_media_types_and_one_schema_is_a_json_of) {
+  auto files = files_of(R"(
+      requestBody:
+        required: true
+        content:
+          application/merge-patch+json: {schema: {type: array, items: {type: integer}}}
+          application/json-patch+json: {schema: {type: array, items: {type: integer}}}
+)");
+  const std::string type =
+      "katana::JsonOf<std::vector<std::int64_t>, \"application/merge-patch+json\", "
+      "\"application/json-patch+json\">";
+  EXPECT_THAT(files["main_api.hpp"], HasSubstr("#include \"katana/base/content_of.hpp\""));
+  EXPECT_THAT(files["main_api.hpp"], HasSubstr("using ChangeBody = " + type + ";"));
+  EXPECT_THAT(files["main_api.hpp"], HasSubstr("ChangeBody content) = 0;"));
+  EXPECT_THAT(files["main_api.cpp"], HasSubstr("#include \"katana/service/content_of.hpp\""));
+  EXPECT_THAT(files["main_api.cpp"], HasSubstr("ChangeBody content)"));
+  EXPECT_THAT(files["main_api.cpp"], HasSubstr(", std::move(content));"));
+  EXPECT_THAT(files["main_client.hpp"], HasSubstr("using ChangeBody = " + type + ";"));
+  EXPECT_THAT(files["main_client.hpp"], HasSubstr("const ChangeBody& content) const;"));
+  EXPECT_THAT(files["main_client.cpp"], HasSubstr("  call.media(content);"));
+}
+
+TEST(GeneratorTest, a_body_of_different_contents_is_one_of_them) {
+  auto files = files_of(R"(
+      requestBody:
+        content:
+          Application/JSON;charset=utf-8: {schema: {type: integer}}
+          text/*: {}
+          application/vnd.a+json: {schema: {type: boolean}}
+          '*/*': {schema: {type: boolean}}
+          application/json; version=2: {schema: {type: boolean}}
+)",
+                        {"'application/json; version=2' is not decoded: it is described twice"});
+  EXPECT_THAT(files["main_api.hpp"],
+              HasSubstr("using ChangeBody = katana::ContentOf<\n"
+                        "    katana::JsonOf<std::int64_t, \"application/json\">,\n"
+                        "    katana::RawOf<\"text/*\">,\n"
+                        "    katana::JsonOf<bool, \"application/vnd.a+json\", \"*/*\">>;"));
+  EXPECT_THAT(files["main_api.hpp"], HasSubstr("std::optional<ChangeBody> content) = 0;"));
+  EXPECT_THAT(files["main_api.cpp"], HasSubstr("katana::IfSent<ChangeBody> content)"));
+  EXPECT_THAT(files["main_client.cpp"], HasSubstr("  if (content) call.media(*content);"));
+  const auto octets = files_of(R"(
+      requestBody:
+        required: true
+        content: {application/json: {schema: {type: integer}}, '*/*': {}, image/png: {}}
+)");
+  EXPECT_THAT(octets.at("main_api.hpp"),
+              HasSubstr("katana::JsonOf<std::int64_t, \"application/json\">,\n"
+                        "    katana::RawOf<\"*/*\", \"image/png\">>;"));
+}
+
+TEST(GeneratorTest, a_form_beside_other_content_is_left_to_the_handler) {
+  files_of(R"(
+      requestBody:
+        content:
+          application/json: {schema: {type: object, properties: {a: {type: string}}}}
+          multipart/form-data: {schema: {type: object, properties: {a: {type: string}}}}
+)",
+           {"api.yaml:12:29: #/paths/~1a~1{id}/patch/requestBody/content/application~1json: "
+            "warning: content of type 'application/json' beside a form is not decoded"});
+}
+
+TEST(GeneratorTest, parameters_that_are_json_are_read_as_such) {
+  auto files = files_of(R"(
+      parameters:
+        - name: id
+          in: path
+          required: true
+          content: {application/json: {schema: {type: array, items: {type: integer}}}}
+        - name: filter
+          in: query
+          content:
+            application/json:
+              schema: {type: object, required: [a], properties: {a: {type: integer, minimum: 1}}}
+        - name: X-List
+          in: header
+          required: true
+          content:
+            application/json:
+              schema: {type: [array, 'null'], maxItems: 3, items: {type: string}}
+        - name: seen
+          in: cookie
+          content: {application/json: {schema: {type: boolean, default: true}}}
+        - {name: other, in: query, content: {text/plain: {schema: {type: string}}}}
+)",
+                        {"the query parameter 'other'"});
+  const std::string& types = files["main_types.hpp"];
+  EXPECT_THAT(types, HasSubstr("#include \"katana/container/as_json.hpp\""));
+  EXPECT_THAT(types, HasSubstr("struct ChangeQueryFilter {\n  std::int64_t a = 0;"));
+  EXPECT_THAT(
+      types, HasSubstr("std::optional<katana::container::AsJson<ChangeQueryFilter>> filter = {};"));
+  EXPECT_THAT(types, HasSubstr("katana::container::AsJson<std::optional<std::vector<std::string>>> "
+                               "x_list = {};"));
+  EXPECT_THAT(types, HasSubstr("(x_list, required, named(\"X-List\"))"));
+  EXPECT_THAT(types, HasSubstr("std::optional<katana::container::AsJson<bool>> seen = {};"));
+  EXPECT_THAT(files["main_api.cpp"],
+              HasSubstr("katana::Path<katana::container::AsJson<std::vector<std::int64_t>>> id"));
 }
 
 TEST(GeneratorTest, a_client_has_the_operations_of_the_server_and_reads_replies_by_status) {

@@ -19,6 +19,7 @@ using model::Style;
 std::string essence_of(Bytes type) {
   std::string name(type.substr(0, type.find(';')));
   while (name.ends_with(' ')) name.pop_back();
+  for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return name;
 }
 
@@ -28,11 +29,36 @@ bool is_json(Bytes type) {
          name == "text/json";
 }
 
+constexpr Bytes parts_type = "multipart/form-data";
+
+std::string essence(const MediaType& media) { return essence_of(media.type); }
+
+bool is_form(const MediaType& media) {
+  const std::string name = essence(media);
+  return name == parts_type || name == "application/x-www-form-urlencoded";
+}
+
+// What MediaTypeText takes (base/content_of.hpp).
+bool is_media_type(Bytes name) {
+  const std::size_t slash = name.find('/');
+  const bool plain =
+      std::ranges::all_of(name, [](char c) { return c > 0x20 && c < 0x7f && c != ','; });
+  return plain && slash != Bytes::npos && slash != 0 && slash + 1 < name.size() &&
+         name.find('/', slash + 1) == Bytes::npos;
+}
+
 // What the router and a pattern take as a name.
 bool is_identifier(Bytes name) {
   if (name.empty() || std::isdigit(static_cast<unsigned char>(name[0])) != 0) return false;
   return std::ranges::all_of(
       name, [](char c) { return c == '_' || (std::isalnum(static_cast<unsigned char>(c)) != 0); });
+}
+
+// Of a parameter whose text is JSON with a schema; null: it is another.
+const MediaType* json_of(const Parameter& parameter) {
+  if (parameter.content.size() != 1) return nullptr;
+  const MediaType& media = parameter.content[0];
+  return is_json(media.type) && media.schema ? &media : nullptr;
 }
 
 // '\0': a name for each item. Nothing: the style has no lists.
@@ -115,6 +141,9 @@ void Planner::add_paths(OperationPlan& plan, const std::string& tag) {
       } else {
         leave(found->location, fmt::format("the path parameter '{}' is not decoded", name));
       }
+    } else if (found != operation.parameters.end() && json_of(*found) != nullptr) {
+      const Bytes pointer = json_of(*found)->schema->pointer;
+      path.type = types_.as_json(types_.type_of(pointer, tag + "_" + name)).text;
     } else if (found != operation.parameters.end()) {
       leave(found->location, fmt::format("the path parameter '{}' is not decoded", name));
     }
@@ -125,6 +154,14 @@ void Planner::add_paths(OperationPlan& plan, const std::string& tag) {
 
 bool Planner::add_member(const OperationPlan& plan, const Parameter& parameter,
                          std::vector<Types::Field>& fields) {
+  if (const MediaType* const json = json_of(parameter)) {
+    fields.push_back({.name = parameter.name,
+                      .pointer = json->schema->pointer,
+                      .required = parameter.required,
+                      .description = parameter.description,
+                      .json = true});
+    return true;
+  }
   if (!parameter.schema) return false;
   const TypeText type = types_.parameter_type(
       types_.type_of(parameter.schema->pointer, plan.name + "_" + parameter.name));
@@ -194,56 +231,108 @@ PlannedContent Planner::content_of(const MediaType& media, const std::string& hi
   return content;
 }
 
+PlannedContent Planner::form_of(const OperationPlan& plan, const std::vector<MediaType>& all) {
+  const auto other =
+      std::ranges::find_if(all, [](const MediaType& each) { return !is_form(each); });
+  if (other != all.end()) {
+    leave(other->location,
+          fmt::format("content of type '{}' beside a form is not decoded", other->type));
+    return {};
+  }
+  // Forms of both kinds are read by the same code.
+  const auto parts = std::ranges::find(all, parts_type, essence);
+  const bool has_parts = parts != all.end();
+  const MediaType& chosen = has_parts ? *parts : all[0];
+  std::vector<Types::Field> fields;
+  if (chosen.schema) {
+    fields = types_.form_members_of(chosen.schema->pointer, plan.name, has_parts);
+  }
+  if (fields.empty() || fields.size() > members_max) {
+    leave(chosen.location,
+          fmt::format("a form of other members than texts, numbers, lists of them and files is "
+                      "not decoded ('{}')",
+                      chosen.type));
+    return {};
+  }
+  return {.form = has_parts ? ContentForm::multipart : ContentForm::form,
+          .media_type = chosen.type,
+          .type = types_.add_parameters(plan.name + "_form", fields)};
+}
+
+// JSON of one schema is one alternative, all that is no JSON another one.
+PlannedContent Planner::several_of(OperationPlan& plan, const std::vector<MediaType>& all) {
+  struct Alternative {
+    const MediaType* first;  // null: no JSON
+    std::string types = {};  // ", \"text/csv\""
+  };
+  std::vector<Alternative> alternatives;
+  std::set<std::string> known;
+  PlannedContent content{.form = ContentForm::several};
+  const auto is_alike = [&](const MediaType* one, const MediaType* other) {
+    if (one == nullptr || other == nullptr) return one == other;
+    if (!one->schema || !other->schema) return one->schema.has_value() == other->schema.has_value();
+    return types_.is_same(one->schema->pointer, other->schema->pointer);
+  };
+  for (const MediaType& each : all) {
+    const std::string name = essence(each);
+    if (!is_media_type(name) || !known.insert(name).second) {
+      leave(each.location,
+            fmt::format("content of type '{}' is not decoded: {}", each.type,
+                        is_media_type(name) ? "it is described twice" : "it is no media type"));
+      continue;
+    }
+    content.media_type += (content.media_type.empty() ? "" : ", ") + name;
+    // What may be anything is JSON only beside JSON that is described in the same way.
+    const bool wild = name == "*/*" && std::ranges::none_of(all, [&](const MediaType& other) {
+                        return &other != &each && is_json(other.type) && is_alike(&other, &each);
+                      });
+    const MediaType* const json = is_json(each.type) && !wild ? &each : nullptr;
+    const auto found = std::ranges::find_if(alternatives, [&](const Alternative& alternative) {
+      return is_alike(alternative.first, json);
+    });
+    Alternative& to = found != alternatives.end() ? *found : alternatives.emplace_back(json);
+    to.types += ", " + literal(name);
+  }
+  std::vector<std::string> types;
+  for (const Alternative& each : alternatives) {
+    types.push_back(each.first == nullptr
+                        ? fmt::format("katana::RawOf<{}>", each.types.substr(2))
+                        : fmt::format("katana::JsonOf<{}{}>",
+                                      content_of(*each.first, plan.name + "_content").type,
+                                      each.types));
+  }
+  if (types.empty()) return {};
+  content.type = types_.take_name(plan.type + "Body");
+  plan.body.alias = types.size() == 1 ? fmt::format("using {} = {};\n\n", content.type, types[0])
+                                      : fmt::format("using {} = katana::ContentOf<\n    {}>;\n\n",
+                                                    content.type, fmt::join(types, ",\n    "));
+  return content;
+}
+
 void Planner::add_body(OperationPlan& plan) {
   const Operation& operation = *plan.operation;
   if (!operation.body || operation.body->content.empty()) return;
   const std::vector<MediaType>& all = operation.body->content;
-  const auto rank = [](const MediaType& media) {
-    const std::string essence = essence_of(media.type);
-    if (is_json(media.type)) return 0;
-    if (essence == "multipart/form-data") return 1;
-    return essence == "application/x-www-form-urlencoded" ? 2 : 3;
-  };
-  const MediaType& chosen = *std::ranges::min_element(all, {}, rank);
-  // Forms of both kinds are read by the same code.
-  for (const MediaType& each : all) {
-    const bool same_form = rank(chosen) != 0 && rank(chosen) != 3 && rank(each) == 2;
-    if (&each == &chosen || same_form) continue;
-    const bool same_json = rank(chosen) == 0 && rank(each) == 0;
-    if (same_json) continue;
-    leave(each.location,
-          fmt::format("content of type '{}' beside '{}' is not decoded", each.type, chosen.type));
-    if (rank(chosen) == 0 || rank(each) != rank(chosen)) return;  // any: of the request
+  const auto parts = std::ranges::find_if(all, [](const MediaType& each) {
+    return essence(each).starts_with("multipart/") && essence(each) != parts_type;
+  });
+  if (parts != all.end()) {
+    leave(parts->location, fmt::format("content of type '{}' is not decoded", parts->type));
+    return;
   }
-  PlannedContent content;
-  if (rank(chosen) == 1 || rank(chosen) == 2) {
-    content = {.form = rank(chosen) == 1 ? ContentForm::multipart : ContentForm::form,
-               .media_type = chosen.type};
-    std::vector<Types::Field> fields;
-    if (chosen.schema) {
-      fields = types_.form_members_of(chosen.schema->pointer, plan.name, rank(chosen) == 1);
-    }
-    if (fields.empty() || fields.size() > members_max) {
-      leave(chosen.location,
-            fmt::format("a form of other members than texts, numbers, lists of them and files is "
-                        "not decoded ('{}')",
-                        chosen.type));
-      return;
-    }
-    content.type = types_.add_parameters(plan.name + "_form", fields);
-  } else {
-    content = content_of(chosen, plan.name + "_content");
-    if (essence_of(chosen.type).starts_with("multipart/")) {
-      leave(chosen.location, fmt::format("content of type '{}' is not decoded", chosen.type));
-      return;
-    }
-  }
-  plan.body.content = std::move(content);
+  const bool any_form = std::ranges::any_of(all, is_form);
+  // A Json<T> takes these.
+  const bool all_json = std::ranges::all_of(all, [](const MediaType& each) {
+    const std::string name = essence(each);
+    return name == "application/json" || name == "*/*" || name == "application/*+json";
+  });
+  PlannedContent& content = plan.body.content;
+  content = any_form                      ? form_of(plan, all)
+            : all.size() == 1 || all_json ? content_of(all[0], plan.name + "_content")
+                                          : several_of(plan, all);
+  if (content.type.empty()) return;
   plan.body.optional = !operation.body->required && operation.method != "GET";
-  plan.body.name = arguments_.take(plan.body.content.form == ContentForm::form ||
-                                           plan.body.content.form == ContentForm::multipart
-                                       ? "form"
-                                       : "content");
+  plan.body.name = arguments_.take(any_form ? "form" : "content");
 }
 
 PlannedReply Planner::reply_of(const OperationPlan& plan, const model::Reply& reply) {

@@ -21,12 +21,18 @@
 namespace katana::openapi::generate {
 
 // How content is read and written.
-enum class ContentForm { json, form, multipart, text };
+enum class ContentForm {
+  json,       // JSON, by a type of C++
+  form,       // application/x-www-form-urlencoded, by a struct
+  multipart,  // multipart/form-data, by a struct
+  text,       // as it is
+  several,    // of a request: a JsonOf, RawOf or ContentOf (base/content_of.hpp)
+};
 
 // Content of a request or of a reply.
 struct PlannedContent {
   ContentForm form = ContentForm::json;  // how it is read
-  std::string media_type = {};           // as it is sent
+  std::string media_type = {};           // as it is sent; of several all, for people
   std::string type = {};                 // of C++
   std::string name = {};  // of a reply, what tells it from others of the status: "_text_csv"
 };
@@ -54,6 +60,7 @@ struct PlannedBody {
   PlannedContent content = {};  // of the one type that is read
   std::string name = {};        // of the argument; empty: there is none
   bool optional = false;        // may be left out
+  std::string alias = {};       // of several media types: "using … = katana::ContentOf<…>;\n\n"
 };
 
 // A status with its contents.
@@ -95,6 +102,9 @@ class Planner {
   bool add_member(const OperationPlan& plan, const model::Parameter& parameter,
                   std::vector<Types::Field>& fields);
   void add_body(OperationPlan& plan);
+  // Without a type: it is not decoded, and that was said.
+  PlannedContent form_of(const OperationPlan& plan, const std::vector<model::MediaType>& all);
+  PlannedContent several_of(OperationPlan& plan, const std::vector<model::MediaType>& all);
   PlannedContent content_of(const model::MediaType& media, const std::string& hint);
   PlannedReply reply_of(const OperationPlan& plan, const model::Reply& reply);
 

@@ -35,6 +35,8 @@ std::string extractor_of(const PlannedBody& body) {
   std::string extractor = "katana::Json<" + body.content.type + ">";
   if (body.content.form == ContentForm::form || body.content.form == ContentForm::multipart) {
     extractor = "katana::FormFields<" + body.content.type + ">";
+  } else if (body.content.form == ContentForm::several) {
+    extractor = body.content.type;
   }
   return body.optional ? "katana::IfSent<" + extractor + ">" : extractor;
 }
@@ -62,6 +64,8 @@ std::vector<ServerText::Argument> ServerText::arguments_of(const OperationPlan& 
   const std::string& type = plan.body.content.type;
   add(plan.body.optional ? "std::optional<" + type + ">" : type, plan.body.name,
       extractor_of(plan.body));
+  const bool whole = plan.body.content.form == ContentForm::several && !plan.body.optional;
+  if (whole) arguments.back().passed = "std::move(" + plan.body.name + ")";
   return arguments;
 }
 
@@ -127,6 +131,8 @@ void ServerText::add_reply_class(const OperationPlan& plan, const std::string& n
 void ServerText::add(const OperationPlan& plan) {
   const model::Operation& operation = *plan.operation;
   const std::string& reply = plan.reply_type;
+  has_several_ = has_several_ || plan.body.content.form == ContentForm::several;
+  replies_ += plan.body.alias;
   add_reply_class(plan, reply);
   std::string parameters = "katana::Request request";
   std::string taken = "katana::Request request";
@@ -159,27 +165,29 @@ std::string ServerText::header() const {
       "// Made from {} by katana openapi generate: not to be changed.\n"
       "// clang-format off\n"
       "#pragma once\n\n#include <memory>\n#include <string>\n#include <utility>\n\n"
-      "#include \"katana/base/task.hpp\"\n#include \"katana/service/json.hpp\"\n"
+      "{}#include \"katana/base/task.hpp\"\n#include \"katana/service/json.hpp\"\n"
       "#include \"katana/service/router.hpp\"\n#include \"{}.hpp\"\n\n"
       "namespace {} {{\n\n{}class {} {{\n public:\n  virtual ~{}() = default;\n{}}};\n\n"
       "// The operations as routes. The object lives as long as they do.\n"
       "void add_routes(katana::Group& group, std::shared_ptr<{}> api);\n\n"
       "}}  // namespace {}\n",
-      options_.source, types_file_of(tag_), options_.name_space, replies_, name, name, operations_,
-      name, options_.name_space);
+      options_.source, has_several_ ? "#include \"katana/base/content_of.hpp\"\n" : "",
+      types_file_of(tag_), options_.name_space, replies_, name, name, operations_, name,
+      options_.name_space);
 }
 
 std::string ServerText::source() const {
   return fmt::format(
       "// Made from {} by katana openapi generate: not to be changed.\n"
       "// clang-format off\n"
-      "#include \"{}.hpp\"\n\n#include \"katana/service/forms/form_fields.hpp\"\n"
+      "#include \"{}.hpp\"\n\n{}#include \"katana/service/forms/form_fields.hpp\"\n"
       "#include \"katana/service/head_fields.hpp\"\n"
       "#include \"katana/service/split_parameters.hpp\"\n\n"
       "namespace {} {{\n\nvoid add_routes(katana::Group& group, std::shared_ptr<{}Api> api) {{\n"
       "{}}}\n\n}}  // namespace {}\n",
-      options_.source, file_name(), options_.name_space, type_name(tag_), routes_,
-      options_.name_space);
+      options_.source, file_name(),
+      has_several_ ? "#include \"katana/service/content_of.hpp\"\n" : "", options_.name_space,
+      type_name(tag_), routes_, options_.name_space);
 }
 
 }  // namespace katana::openapi::generate

@@ -46,6 +46,7 @@ class ServerText {
   std::string replies_;
   std::string operations_;
   std::string routes_;
+  bool has_several_ = false;  // content that may be of several media types
 };
 
 }  // namespace katana::openapi::generate

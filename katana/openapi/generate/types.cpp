@@ -644,7 +644,9 @@ std::string Types::add_parameters(const std::string& name, const std::vector<Fie
   for (const Field& each : fields) {
     add_member(made, scope, each.name, each.pointer, each.required, name + "_" + each.name);
     Member& member = made.members.back();
-    if (TypeText type = parameter_type(member.type); !type.text.empty()) {
+    if (each.json) {
+      become_json(member, each);
+    } else if (TypeText type = parameter_type(member.type); !type.text.empty()) {
       type.nullable = member.type.nullable;
       member.type = std::move(type);
     }
@@ -664,6 +666,31 @@ std::string Types::add_parameters(const std::string& name, const std::vector<Fie
   declared_[index] = std::move(made);
   roots_[tag_].insert(index);
   return declared_[index].name;
+}
+
+TypeText Types::as_json(const TypeText& content) {
+  has_json_parameters_ = true;
+  TypeText type{.text = "katana::container::AsJson<" + content.as_element() + ">",
+                .uses = content.uses};
+  for (Use& each : type.uses) each.complete = true;
+  return type;
+}
+
+void Types::become_json(Member& member, const Field& field) {
+  const auto is_of_member = [](const std::string& rule) {
+    return rule.starts_with("named(") || rule == "required";
+  };
+  std::erase_if(member.rules,
+                [](const std::string& rule) { return rule == "not_null" || rule == "defaulted"; });
+  if (!std::ranges::all_of(member.rules, is_of_member)) {
+    warn(field.pointer, fmt::format("the constraints of '{}', which is JSON in a parameter, are "
+                                    "not checked by its type; those of its members are",
+                                    field.name));
+  }
+  std::erase_if(member.rules, [&](const std::string& rule) { return !is_of_member(rule); });
+  member.type = as_json(member.type);
+  member.optional = !field.required;
+  member.initialiser.clear();
 }
 
 void Types::become_file(Member& member) {

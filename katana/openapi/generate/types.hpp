@@ -79,15 +79,24 @@ class Types {
     std::string description = {};  // a comment of the member; empty: none
     char separator = '\0';         // of a list in one text: base/separators.hpp
     bool file = false;             // of a form
+    bool json = false;             // its text is JSON
   };
   std::string add_parameters(const std::string& name, const std::vector<Field>& fields);
   // The properties of an object of texts, numbers and the like; none when it is another.
   std::vector<Field> text_members_of(Bytes pointer, const std::string& hint);
   // The same of a form, which has lists, too, and files when it is of parts.
   std::vector<Field> form_members_of(Bytes pointer, const std::string& hint, bool parts);
+  // Whether both schemas say the same.
+  bool is_same(Bytes one, Bytes other) const {
+    const Bytes left = follow(one), right = follow(other);
+    return left == right || at(left) == at(right);
+  }
   // A struct with a file has been made.
   bool has_files() const noexcept { return has_files_; }
   bool has_separators() const noexcept { return has_separators_; }
+  // A parameter whose text is JSON of that type, and whether there has been one.
+  TypeText as_json(const TypeText& content);
+  bool has_json_parameters() const noexcept { return has_json_parameters_; }
   // What a parameter of that schema is: the type itself if it is written as text (a number, a
   // boolean, text, an enum) or is a list of such; std::string, or a list of them, if it is one of
   // several such types; without a text if it is none of these.
@@ -173,6 +182,7 @@ class Types {
                   bool required, const std::string& hint);
   std::vector<std::string> rules_of(Bytes pointer, Bytes type);
   void become_file(Member& member);
+  void become_json(Member& member, const Field& field);
   bool is_file(Bytes pointer) const;
   void set_default(Member& member, const std::string& pointer);
   bool is_text_value(const TypeText& type) const;
@@ -204,6 +214,7 @@ class Types {
   int depth_ = 0;
   bool has_files_ = false;
   bool has_separators_ = false;
+  bool has_json_parameters_ = false;
 };
 
 }  // namespace katana::openapi::generate
