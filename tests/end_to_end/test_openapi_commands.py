@@ -54,6 +54,17 @@ def test_a_name_that_is_no_namespace_is_refused_and_nothing_is_written(folder):
     assert made.returncode == 0 and "namespace shop::v2 {" in (folder / "api/items_api.hpp").read_text(), made
 
 
+def test_warnings_that_are_not_shown_are_counted(folder):
+    members = "".join(f"        p{number}: {{type: string, pattern: '(a|b){number}'}}\n" for number in range(103))
+    (folder / "many.yaml").write_text(ITEMS + "components:\n  schemas:\n    Many:\n      type: object\n"
+                                      "      properties:\n" + members)
+    made = run("generate", "many.yaml", "--out", "api", cwd=folder)
+    assert made.returncode == 0 and made.stdout.endswith("; 103 warnings\n"), made
+    assert made.stderr.count("is not checked by its type") == 100
+    assert made.stderr.endswith("3 more warnings are not shown\n"), made.stderr[-200:]
+    assert run("generate", "many.yaml", "--out", "api", "--quiet", cwd=folder).stderr == ""
+
+
 def test_diff_names_what_breaks_and_its_status_says_so(folder):
     same = run("diff", "items.yaml", "items.yaml", cwd=folder)
     assert same.returncode == 0 and same.stdout == "0 changes: 0 breaking, 0 warnings, 0 others\n", same

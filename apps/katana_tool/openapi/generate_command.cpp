@@ -87,6 +87,20 @@ void draw_samples(const openapi::Description& api, openapi::generate::GeneratorO
   }
 }
 
+// Of a large description the first of them are kept.
+void print_problems(const openapi::model::Problems& problems, bool quiet) {
+  std::size_t warnings = 0;
+  for (const openapi::model::Problem& each : problems.sorted()) {
+    const bool warning = each.severity == openapi::model::Severity::warning;
+    if (quiet && warning) continue;
+    warnings += warning ? 1 : 0;
+    fmt::print(stderr, "{}\n", each.describe());
+  }
+  if (quiet) return;
+  const std::size_t left_out = problems.warning_count() - warnings;
+  if (left_out != 0) fmt::print(stderr, "{} more warnings are not shown\n", left_out);
+}
+
 int run(Flags flags) {
   if (!is_namespace(flags.options.name_space)) {
     return fail_with(2, fmt::format("--namespace {}: no name of a namespace of C++, such as api or "
@@ -102,10 +116,7 @@ int run(Flags flags) {
   if (flags.options.tests && !problems.has_errors()) draw_samples(api, flags.options);
   openapi::generate::Generated made;
   if (!problems.has_errors()) made = openapi::generate::generate(api, flags.options, problems);
-  for (const openapi::model::Problem& each : problems.sorted()) {
-    if (flags.quiet && each.severity == openapi::model::Severity::warning) continue;
-    fmt::print(stderr, "{}\n", each.describe());
-  }
+  print_problems(problems, flags.quiet);
   if (problems.has_errors()) {
     return fail_with(1, fmt::format("{} errors: nothing is written", problems.error_count()));
   }
