@@ -307,7 +307,7 @@ TEST_F(CalmTest, what_waits_in_a_listener_that_is_handed_over_is_its_next_owners
   ready.send("ready");
   silent.connect(server.port);
   network.run_until(network.now() + milliseconds(10));
-  EchoServer next(network, {}, {.port = server.port});
+  EchoServer next(network, {}, {.port = server.port, .must_be_free = false});
   next.pauses = false;
   server.engine.hand_over(0);
   server.engine.close_listeners();
