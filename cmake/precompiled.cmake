@@ -55,6 +55,7 @@ endfunction()
 function(katana_precompile target)
   get_target_property(type ${target} TYPE)
   get_target_property(definitions ${target} COMPILE_DEFINITIONS)
+  list(FILTER definitions EXCLUDE REGEX "^KATANA_VERSION=|NOTFOUND$")  # no header has it
   get_target_property(sources ${target} SOURCES)
   katana_links(${target} katana_base is_ours)
   if(NOT type MATCHES "^(EXECUTABLE|STATIC_LIBRARY)$" OR definitions OR NOT sources MATCHES "\\.cpp" OR NOT is_ours)
