@@ -28,6 +28,7 @@ enum class Order : std::uint8_t { spread, listed };
 // Of all connections of one Shared together. It must not call back into them.
 class Observer {
  public:
+  // Between two calls of on_still_down() in one outage, at least.
   static constexpr Duration still_down_period = seconds(1);
 
   virtual ~Observer() = default;
