@@ -206,6 +206,25 @@ TEST(GeneratorTest, what_contains_itself_does_so_in_a_box) {
                               "std::string>;"));
 }
 
+TEST(GeneratorTest, what_a_list_is_of_comes_first_or_there_is_no_initialiser) {
+  const std::string text = types_of(R"(
+    Herd:
+      type: object
+      properties: {animals: {type: array, items: {$ref: '#/components/schemas/Zebra'}}}
+    Ring:
+      type: object
+      properties: {stones: {type: array, items: {$ref: '#/components/schemas/Stone'}}}
+    Stone:
+      type: object
+      properties: {rings: {type: array, items: {$ref: '#/components/schemas/Ring'}}}
+    Zebra: {type: object, properties: {name: {type: string}}}
+)");
+  EXPECT_LT(text.find("struct Zebra {"), text.find("struct Herd {"));
+  EXPECT_THAT(text, HasSubstr("katana::Patch<std::vector<Zebra>> animals = {};"));
+  EXPECT_THAT(text, HasSubstr("katana::Patch<std::vector<Stone>> stones;"));
+  EXPECT_THAT(text, HasSubstr("katana::Patch<std::vector<Ring>> rings = {};"));
+}
+
 TEST(GeneratorTest, what_is_not_decoded_is_an_error_with_its_place_unless_it_is_allowed) {
   const std::string text = std::string(head) + R"(paths:
   /a:

@@ -197,6 +197,7 @@ class Types {
   void emit(std::size_t index);
   void emit_name(std::size_t index);
   bool complete(const TypeText& type);
+  void emit_items(const TypeText& type, std::size_t circle);
   void emit_struct(Declared& type, std::string& text);
   void describe(std::size_t index);
   std::string member_type(const Member& member) const;
@@ -210,6 +211,7 @@ class Types {
   std::string tag_ = {};
   std::map<std::string, std::set<std::size_t>> roots_;  // of tags
   std::map<std::string, std::string> texts_;
+  std::map<std::size_t, std::vector<std::size_t>> circles_;  // the types of each
   std::set<std::size_t> circles_with_choices_;
   int depth_ = 0;
   bool has_files_ = false;

@@ -129,6 +129,20 @@ bool Types::complete(const TypeText& type) {
   return all;
 }
 
+// Emits what a list or a dictionary is of, with all that it contains: clang wants it complete in an
+// initialiser. What leads back to the circle of types that it is in has to wait.
+void Types::emit_items(const TypeText& type, std::size_t circle) {
+  for (const Use& each : type.uses) {
+    const std::size_t other = declared_[each.type].circle;
+    if (other == circle) continue;
+    for (const std::size_t one : circles_.at(other)) {
+      if (declared_[one].form == Form::structure) emit(one);
+      if (declared_[one].form == Form::alias) emit_items(declared_[one].alias, other);
+      for (const auto& [part, name] : declared_[one].alternatives) emit(part);
+    }
+  }
+}
+
 // Depth first: what has to be complete comes before. A member that leads back to its struct stands
 // in a Box.
 void Types::emit(std::size_t index) {
@@ -140,6 +154,7 @@ void Types::emit(std::size_t index) {
     each.type.text = "katana::Box<" + each.type.text + ">";
     for (Use& use : each.type.uses) use.complete = false;
   }
+  for (const Member& each : type.members) emit_items(each.type, type.circle);
   emit_struct(type, texts_[type.home]);
   type.state = 2;
 }
@@ -275,6 +290,7 @@ void Types::find_circles() {
       open.pop_back();
       is_open[each] = 0;
       declared_[each].circle = type;
+      circles_[type].push_back(each);
       choice = choice || is_choice(declared_[each]);
     } while (each != type);
     if (choice) circles_with_choices_.insert(type);
@@ -304,13 +320,18 @@ void Types::find_circles() {
 }
 
 // A compiler that reads an initialiser within a struct asks whether what it initialises can be
-// made, which for a choice of types that contain the struct it cannot know yet: clang says that it
-// cannot.
+// made, which clang cannot know of types that contain one another: of a choice among them, and of a
+// list of what is not complete yet.
 bool Types::needs_initialiser(const Declared& type, const Member& member) const {
-  if (!circles_with_choices_.contains(type.circle)) return true;
-  return std::ranges::none_of(member.type.uses, [&](const Use& each) {
+  const bool leads_back = std::ranges::any_of(member.type.uses, [&](const Use& each) {
     return declared_[each.type].circle == type.circle;
   });
+  if (!leads_back) return true;
+  if (circles_with_choices_.contains(type.circle)) return false;
+  return member.type.text.starts_with("katana::Box<") ||
+         std::ranges::all_of(circles_.at(type.circle), [&](std::size_t each) {
+           return &declared_[each] == &type || declared_[each].state == 2;
+         });
 }
 
 std::map<std::string, std::string> Types::texts() {
