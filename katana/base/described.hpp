@@ -265,7 +265,7 @@ constexpr void for_each_enumerator(Visit&& visit) {
   for (const Enumerator<E>& each : enumerators_of<E>) visit(each);
 }
 
-// Empty for a value that is not described.
+// Without data() for a value that is not described: the name of one that is may be "".
 template <DescribedEnum E>
 constexpr Bytes enumerator_name(E value) noexcept {
   for (const Enumerator<E>& each : enumerators_of<E>) {
@@ -288,7 +288,7 @@ std::string enumerator_choices() {
   std::string words = "one of ";
   Bytes separator;
   for (const Enumerator<E>& each : enumerators_of<E>) {
-    words.append(separator).append(each.name);
+    words.append(separator).append(each.name.empty() ? Bytes("''") : each.name);
     separator = ", ";
   }
   return words;

@@ -198,7 +198,7 @@ template <class T>
     return put_octets(at, value);
   } else if constexpr (DescribedEnum<T>) {
     const Bytes name = enumerator_name(value);
-    return name.empty() ? put_constant(at, "null") : put_json_text(at, name);
+    return name.data() == nullptr ? put_constant(at, "null") : put_json_text(at, name);
   } else if constexpr (HasShortText<T>) {
     return put_json_text(at, TextForm<T>::write(value));
   } else if constexpr (std::floating_point<T>) {

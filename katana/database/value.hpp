@@ -134,7 +134,7 @@ constexpr Value value_of(const T& given, [[maybe_unused]] Text*& texts) {
     return given ? value_of(*given, texts) : Value{};
   } else if constexpr (DescribedEnum<T>) {
     const Bytes name = enumerator_name(given);
-    KATANA_REQUIRE(!name.empty());  // an enumerator that its description leaves out
+    KATANA_REQUIRE(name.data() != nullptr);  // an enumerator that its description leaves out
     return Value::of_text(name);
   } else if constexpr (std::is_enum_v<T>) {
     return value_of(static_cast<std::underlying_type_t<T>>(given), texts);
