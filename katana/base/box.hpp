@@ -19,6 +19,8 @@
 // Fails      operator*, operator-> REQUIRE a value.
 #pragma once
 
+#include <concepts>
+#include <type_traits>
 #include <utility>
 
 #include "katana/base/check.hpp"
@@ -34,8 +36,11 @@ class Box {
 
   // Empty.
   Box() noexcept = default;
-  // Of that value; implicit, so that a member takes one.
-  Box(T value) : value_(new T(std::move(value))) {}
+  // Of that value; implicit, so that a member takes one. A template, so that whether a Box can be
+  // made of something else is known without T, which may be an AnyOf of incomplete types.
+  template <class U>
+    requires std::same_as<std::remove_cvref_t<U>, T>
+  Box(U&& value) : value_(new T(std::forward<U>(value))) {}  // NOLINT: it takes no Box
   Box(const Box& other) : value_(other.value_ != nullptr ? new T(*other.value_) : nullptr) {}
   Box(Box&& other) noexcept : value_(std::exchange(other.value_, nullptr)) {}
   Box& operator=(Box other) noexcept {
@@ -74,6 +79,9 @@ class Box {
   // No std::unique_ptr: its default constructor needs to know how T ends, where T is incomplete.
   T* value_ = nullptr;
 };
+
+template <class T>
+Box(T) -> Box<T>;
 
 }  // namespace katana
 
