@@ -31,17 +31,6 @@
 
 namespace katana::container::detail {
 
-// Sees the members of an object that is still to be read.
-class MemberVisitor {
- public:
-  // `text` is that of a text, `kind` nothing where what stands there is malformed. False: enough
-  // was seen.
-  virtual bool visit(Bytes name, std::optional<Kind> kind, Bytes text) = 0;
-
- protected:
-  ~MemberVisitor() = default;
-};
-
 // The members that an object has.
 template <Described T>
 using Seen = std::bitset<field_count<T> + 1>;
@@ -60,6 +49,17 @@ using Kinds = std::uint16_t;
 constexpr Kinds kinds_of(Kind kind) noexcept {
   return static_cast<Kinds>(1u << static_cast<unsigned>(kind));
 }
+
+// Sees the members of an object that is still to be read.
+class MemberVisitor {
+ public:
+  // What the value may be read as: one kind, but for what stands in a form; none where it is
+  // malformed. `text` is that of a text. False: enough was seen.
+  virtual bool visit(Bytes name, Kinds found, Bytes text) = 0;
+
+ protected:
+  ~MemberVisitor() = default;
+};
 
 // What a value of the type may be in the input.
 template <class T>
@@ -129,9 +129,9 @@ struct SeenMembers<T> {
 template <class T>
 class FitOf {
  public:
-  void see(Bytes name, std::optional<Kind> kind, Bytes text) {
+  void see(Bytes name, Kinds found, Bytes text) {
     if constexpr (Described<T>) {
-      see_field(name, kind, text);
+      see_field(name, found, text);
     } else if constexpr (DescribedVariant<T>) {
       constexpr const auto& description = alternatives_of<T>;
       if (name != description.discriminator) return;
@@ -139,7 +139,7 @@ class FitOf {
       count(names_one_);
     } else if constexpr (DictionaryMember<T>) {
       count(false);
-      see_value<ElementOf<T>>(kinds<ElementOf<T>>(), kind, text);
+      see_value<ElementOf<T>>(kinds<ElementOf<T>>(), found, text);
     }
   }
 
@@ -158,7 +158,7 @@ class FitOf {
  private:
   void count(bool is_known) noexcept { ++(is_known ? fit_.known : fit_.unknown); }
 
-  void see_field(Bytes name, std::optional<Kind> kind, Bytes text) {
+  void see_field(Bytes name, Kinds found, Bytes text) {
     bool is_known = false;
     for_each_index<T>([&](auto index) {
       constexpr const auto& field = field_of<T, index>;
@@ -167,17 +167,18 @@ class FitOf {
       seen_.set(index);
       using M = MemberOf<decltype(field)>;
       const Kinds null = field.rules.not_null ? kinds_of(Kind::null) : Kinds{0};
-      see_value<M>(static_cast<Kinds>(kinds<M>() & ~null), kind, text);
+      see_value<M>(static_cast<Kinds>(kinds<M>() & ~null), found, text);
     });
     count(is_known);
     if (!is_known && unknown_names<T> == UnknownNames::refuse) fit_.fits = false;
   }
   template <class M>
-  void see_value(Kinds wanted, std::optional<Kind> kind, Bytes text) {
-    if (!kind || (wanted & kinds_of(*kind)) == 0) fit_.fits = false;
+  void see_value(Kinds wanted, Kinds found, Bytes text) {
+    if ((wanted & found) == 0) fit_.fits = false;
     using Content = WithoutOptional<M>;
     if constexpr (DescribedEnum<Content>) {
-      if (kind == Kind::text && !enumerator_from<Content>(text)) fit_.fits = false;
+      const bool is_text = (found & kinds_of(Kind::text)) != 0;
+      if (is_text && !enumerator_from<Content>(text)) fit_.fits = false;
     }
   }
 
@@ -192,8 +193,8 @@ class ObjectChoice;
 template <class... A>
 class ObjectChoice<AnyOf<A...>> final : public MemberVisitor {
  public:
-  bool visit(Bytes name, std::optional<Kind> kind, Bytes text) override {
-    std::apply([&](auto&... fit) { (fit.see(name, kind, text), ...); }, fits_);
+  bool visit(Bytes name, Kinds found, Bytes text) override {
+    std::apply([&](auto&... fit) { (fit.see(name, found, text), ...); }, fits_);
     return true;
   }
   // The index of the one that it fits best.

@@ -425,7 +425,7 @@ Looked JsonNode::look(MemberVisitor& visitor) {
     text.clear();
     const bool is_text = kind == Kind::text;
     if (is_text && node.take(text) != Taken::good) return looked;
-    if (!visitor.visit(name, kind, text)) break;
+    if (!visitor.visit(name, kind ? kinds_of(*kind) : Kinds{0}, text)) break;
     if (!is_text && !node.skip()) return looked;
   }
   source_.reading().leave();

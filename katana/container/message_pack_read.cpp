@@ -224,7 +224,7 @@ Looked PackNode::look(MemberVisitor& visitor) {
     text.clear();
     const bool is_text = found == Kind::text;
     if (is_text && take(text) != Taken::good) return looked;
-    if (!visitor.visit(name, found, text)) break;
+    if (!visitor.visit(name, found ? kinds_of(*found) : Kinds{0}, text)) break;
     if (!is_text && !skip()) return looked;
   }
   source_.reading().leave();

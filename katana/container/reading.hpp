@@ -1,5 +1,5 @@
-// Reading: what the readers of JSON and of MessagePack have in common: how a struct is filled from
-// nodes, and what is said of input that does not fit.
+// Reading: what the readers of JSON, MessagePack and forms have in common: how a struct is filled
+// from nodes, and what is said of input that does not fit.
 //
 // A node stands for one value of the input that was not read yet. Its members:
 //
@@ -15,6 +15,9 @@
 //                                unless it says otherwise
 //   number_text()                the text of a number, as it stands there; empty: it is none
 //   shown()                      the text of a number, for a message
+//   kind_among(kinds), take_file(file)    of a form alone: which of these kinds a text is read as,
+//                                         and a part that is a file
+//   number()                     of an item of a form alone: as which it was sent
 //
 // Borrows    findings and options, for the call.
 // Thread     one.
@@ -27,6 +30,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <bitset>
 #include <concepts>
 #include <cstddef>
@@ -213,11 +217,24 @@ Outcome read_text_form(Node& node, T& value, const Place& place, Reading& readin
   if (outcome != Outcome::good) return outcome;
   std::optional<T> parsed = TextForm<T>::parse(text);
   if (!parsed) {
+    if constexpr (requires { TextForm<T>::misfit(text); }) {
+      if (!P::rules.secret) return reading.report(place, TextForm<T>::misfit(text));
+    }
     const Bytes shown = P::rules.secret ? Bytes() : Bytes(text);
     return reading.report(place, katana::detail::broken_text(TextForm<T>::expected, shown));
   }
   value = *std::move(parsed);
   return outcome;
+}
+
+// Where an item stands, for people: in a form as it is numbered there.
+template <class Node>
+[[gnu::always_inline]] inline std::size_t index_of(const Node& item, std::size_t position) {
+  if constexpr (requires { item.number(); }) {
+    return item.number().value_or(position);
+  } else {
+    return position;
+  }
 }
 
 template <class P, class Node, class T>
@@ -227,7 +244,7 @@ Outcome read_list(Node& node, T& list, const Place& place, Reading& reading) {
   std::size_t count = 0;
   Outcome all = Outcome::good;
   const auto visit = [&](auto& item) {
-    item_place.index = count++;
+    item_place.index = index_of(item, count++);
     // What no rule will let through is not kept either: a peer decides how much there is.
     if (count > P::rules.length_max) return item.skip();
     typename T::value_type element{};
@@ -397,17 +414,23 @@ struct DiscriminatorAndUnknown {
 // A member that is looked for.
 struct SoughtMember final : MemberVisitor {
   explicit SoughtMember(Bytes sought) noexcept : wanted(sought) {}
-  bool visit(Bytes name, std::optional<Kind> its_kind, Bytes its_text) override {
+  bool visit(Bytes name, Kinds its_kinds, Bytes its_text) override {
     if (name != wanted) return true;
     is_found = true;
-    kind = its_kind;
+    kinds = its_kinds;
     text = its_text;
     return false;
+  }
+  bool is_text() const noexcept { return (kinds & kinds_of(Kind::text)) != 0; }
+  // Nothing: it is malformed.
+  std::optional<Kind> kind() const noexcept {
+    if (kinds == 0) return std::nullopt;
+    return static_cast<Kind>(std::countr_zero(kinds));
   }
 
   Bytes wanted;
   bool is_found = false;
-  std::optional<Kind> kind = {};
+  Kinds kinds = 0;
   std::string text = {};
 };
 
@@ -423,7 +446,7 @@ Outcome read_variant(Node& node, V& value, const Place& place, Reading& reading)
   Outcome outcome = Outcome::refused;
   bool is_known = false;
   for_each_alternative<V>([&](auto index) {
-    if (is_known || sought.kind != Kind::text || sought.text != description.names[index]) return;
+    if (is_known || !sought.is_text() || sought.text != description.names[index]) return;
     is_known = true;
     if (value.index() != index) value.template emplace<index>();
     outcome = read_struct(node, std::get<index>(value), place, reading,
@@ -433,7 +456,7 @@ Outcome read_variant(Node& node, V& value, const Place& place, Reading& reading)
   if (!looked.is_read && !node.skip()) return Outcome::stop;
   const Place named{.outer = &place, .name = description.discriminator, .is_named = true};
   if (!sought.is_found) return reading.report(named, "is missing");
-  if (sought.kind != Kind::text) return reading.mismatch(named, "string", sought.kind, {});
+  if (!sought.is_text()) return reading.mismatch(named, "string", sought.kind(), {});
   return reading.report(named, katana::detail::broken_text(alternative_choices<V>(), sought.text));
 }
 
@@ -448,8 +471,8 @@ Outcome read_any_list(Node& node, Value& value, const Place& place, Reading& rea
   Place item_place{.outer = &place};
   Outcome all = Outcome::good;
   const Taken taken = node.each_item([&](auto& item) {
+    item_place.index = index_of(item, list.size());
     const Outcome outcome = read_any(item, list.emplace_back(), item_place, reading);
-    ++item_place.index;
     if (outcome != Outcome::good) all = outcome;
     return outcome != Outcome::stop;
   });
@@ -597,12 +620,22 @@ Outcome read_best_object(Node& node, T& value, const Place& place, Reading& read
   return outcome;
 }
 
+// What a node is; of what may be read as several kinds, one of `wanted`.
+template <class Node>
+std::optional<Kind> kind_among(Node& node, Kinds wanted) {
+  if constexpr (requires { node.kind_among(wanted); }) {
+    return node.kind_among(wanted);
+  } else {
+    return node.kind();
+  }
+}
+
 template <class P, class Node, class T>
 Outcome read_any_of(Node& node, T& value, const Place& place, Reading& reading) {
   static_assert(can_be_chosen<T>(),
                 "a katana::AnyOf has at most one alternative of integers, one of other numbers, of "
                 "lists and of dictionaries, and octets, which are text in JSON, or text");
-  const std::optional<Kind> kind = node.kind();
+  const std::optional<Kind> kind = kind_among(node, kinds<T>());
   const Kinds wanted = kind ? kinds_of(*kind) : Kinds{0};
   if ((kinds<T>() & wanted) == 0) return refuse(node, choice_words<T>(), place, reading);
   if constexpr (count_choices<T>(kinds_of(Kind::object)) > 1) {
@@ -657,6 +690,8 @@ template <class P, class Node, class T>
     return read_dictionary<P>(node, value, place, reading);
   } else if constexpr (ListMember<T>) {
     return read_list<P>(node, value, place, reading);
+  } else if constexpr (requires { node.take_file(value); }) {
+    return finish_read(node.take_file(value), node, "file", place, reading);
   } else {
     static_assert(
         std::same_as<T, Value>,
