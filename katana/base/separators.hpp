@@ -8,8 +8,10 @@
 //     return std::array{katana::Separator{"ids", ','}};
 //   }
 //
-// Lists that it does not name are a name for each item: ?ids=1&ids=2. SplitQuery<T> and its like
-// (service/split_parameters.hpp) read such text, and client::OperationCall writes it.
+// Lists that it does not name are a name for each item: ?ids=1&ids=2. A member with the separator
+// katana::nested_names is sent by names with brackets, ?ids[0]=1, as objects are. SplitQuery<T> and
+// its like (service/split_parameters.hpp) read such text, NestedQuery<T> (service/nested_query.hpp)
+// reads brackets, too, and client::OperationCall writes it.
 //
 // Owns       nothing: names are literals.
 // Thread     any.
@@ -28,6 +30,9 @@ struct Separator {
   Bytes name;            // of the member, as it is sent
   char separator = ',';  // of a query also ' ', '|' and '\t', which are escaped there
 };
+
+// In the place of a separator: names with brackets.
+inline constexpr char nested_names = '[';
 
 template <class T>
 concept HasSeparators = requires(const T* type) { katana_separators(type).size(); };

@@ -7,11 +7,16 @@
 namespace katana::server {
 namespace {
 
+// The name, or one with brackets of something within it.
+bool is_of(Bytes sent, const std::string& name) {
+  return sent.starts_with(name) && (sent.size() == name.size() || sent[name.size()] == '[');
+}
+
 // What is not well-formed is no name that a handler would read, and may be a secret all the same.
 bool may_be(Bytes encoded, const std::string& name) {
-  if (!http::needs_form_decoding(encoded)) return encoded == name;
+  if (!http::needs_form_decoding(encoded)) return is_of(encoded, name);
   const auto decoded = detail::decoded_form(encoded, "name", name);
-  return !decoded || decoded->bytes() == name;
+  return !decoded || is_of(decoded->bytes(), name);
 }
 
 bool is_among(const std::vector<std::string>& names, Bytes encoded) {

@@ -42,6 +42,12 @@ TEST(ShownTarget, a_name_is_compared_decoded_and_one_that_is_malformed_is_masked
   EXPECT_EQ(shown("/a?to%zzen=abc", rules), "/a?to%zzen=***");
 }
 
+TEST(ShownTarget, what_is_within_a_secret_parameter_is_masked) {
+  const TargetRules rules{.secret_parameters = {"card"}};
+  EXPECT_EQ(shown("/a?card[number]=42&card%5Bcvc%5D=7&cards[0]=1", rules),
+            "/a?card[number]=***&card%5Bcvc%5D=***&cards[0]=1");
+}
+
 TEST(ShownTarget, what_the_routes_query_marks_secret_is_masked) {
   EXPECT_EQ(shown("/a?key=1&b=2", {}, {"key"}), "/a?key=***&b=2");
 }

@@ -116,7 +116,8 @@ consteval bool is_sound() {
       found != Misuse::unknown_parameter,
       "a handler takes RequestView, Request, Path<T>, Query<T> of a described struct, "
       "Header<T>, Cookie<T> (service/head_fields.hpp), Json<T> (service/json.hpp), FormFields<T> "
-      "(service/forms/form_fields.hpp), ContentReader, ReplyWriter, FromContext<T>, Inject<T>, or "
+      "(service/forms/form_fields.hpp), NestedQuery<T> (service/nested_query.hpp), NestedForm<T> "
+      "(service/forms/nested_form.hpp), ContentReader, ReplyWriter, FromContext<T>, Inject<T>, or "
       "a type with a katana::FromRequest; the header of each has to be included");
   static_assert(found != Misuse::path,
                 "middleware serves routes of several patterns: take a RequestView or Request, and "

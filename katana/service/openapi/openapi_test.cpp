@@ -296,6 +296,35 @@ TEST(OpenApi, fields_of_a_form_stand_in_the_document_with_their_rules) {
   EXPECT_THAT(schema, ::testing::HasSubstr(R"("maximum":150)"));
 }
 
+struct Bounds {
+  std::optional<int> min;
+};
+KATANA_DESCRIBE(Bounds, min)
+struct Nested {
+  std::optional<Bounds> size;
+  std::vector<std::string> tags;
+  std::vector<Bounds> more;
+};
+KATANA_DESCRIBE(Nested, size, tags, more)
+
+TEST(OpenApiDocument, objects_in_queries_and_forms_are_deep_objects) {
+  const Value document = document_of([](Routes& routes) {
+    routes.get("/a", [](NestedQuery<Nested>) { return Reply(204); }, {.id = "a"});
+    routes.post("/a", [](NestedForm<Nested>) { return Reply(204); }, {.id = "b"});
+  });
+  const auto at = [&](Bytes place) {
+    const Value* const found = document.at("/paths/~1api~1a" + std::string(place));
+    return found == nullptr ? std::string("nothing") : container::to_json(*found);
+  };
+  EXPECT_EQ(at("/get/parameters/0/style"), R"("deepObject")");
+  EXPECT_EQ(at("/get/parameters/1/style"), "nothing");
+  EXPECT_EQ(at("/get/parameters/2/style"), R"("deepObject")");
+  const std::string encoding = R"({"size":{"style":"deepObject","explode":true},)"
+                               R"("more":{"style":"deepObject","explode":true}})";
+  EXPECT_EQ(at("/post/requestBody/content/application~1x-www-form-urlencoded/encoding"), encoding);
+  EXPECT_EQ(at("/post/requestBody/content/multipart~1form-data/encoding"), encoding);
+}
+
 TEST(OpenApiDocument, who_may_ask_is_a_scheme_and_a_requirement) {
   using Kind = SecurityScheme::Kind;
   const auto of = [](SecurityWords words) {

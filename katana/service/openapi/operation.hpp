@@ -195,6 +195,8 @@ struct ParameterWords {
   Value schema = {};
   // New clients leave it out.
   bool deprecated = false;
+  // "deepObject"; empty: that of its place.
+  std::string_view style = {};
 };
 struct SignatureWords {
   // Each as it is named.
@@ -204,8 +206,9 @@ struct SignatureWords {
   MakeSchema form = nullptr;  // instead, when it is a form
   // When nothing goes wrong.
   std::optional<ReplyWords> reply = {};
-  bool form_needs_parts = false;  // a file of it is required
-  bool is_merge_patch = false;    // `content` is one (RFC 7396)
+  bool form_needs_parts = false;               // a file of it is required
+  std::vector<std::string> form_objects = {};  // members of it that are sent as deepObject
+  bool is_merge_patch = false;                 // `content` is one (RFC 7396)
   // Instead of `content`, when it may be of several media types.
   std::vector<ContentWords> contents = {};
 };

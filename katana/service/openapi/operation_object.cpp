@@ -29,6 +29,10 @@ Object parameter_of(const ParameterWords& words) {
       {"name", words.name}, {"in", std::string(words.in)}, {"required", words.required}};
   if (!words.description.empty()) parameter.set("description", words.description);
   if (words.deprecated) parameter.set("deprecated", true);
+  if (!words.style.empty()) {
+    parameter.set("style", std::string(words.style));
+    parameter.set("explode", true);
+  }
   parameter.set("schema", words.schema);
   return parameter;
 }
@@ -97,8 +101,16 @@ void add_examples(Object& media, const Operation& operation) {
   if (!operation.examples.empty()) media.set("examples", examples_object(operation.examples));
 }
 
-Object encoding_of(const Operation& operation) {
+Object deep_objects_of(const SignatureWords& words) {
   Object all;
+  for (const std::string& each : words.form_objects) {
+    all.set(each, Object{{"style", "deepObject"}, {"explode", true}});
+  }
+  return all;
+}
+
+Object encoding_of(const SignatureWords& words, const Operation& operation) {
+  Object all = deep_objects_of(words);
   for (const PartEncoding& each : operation.encodings) {
     all.set(each.name, Object{{"contentType", each.content_type}});
   }
@@ -124,13 +136,16 @@ Object form_content(Parts& parts, const RouteName& route, const SignatureWords& 
   Object content;
   Object parted = media_of(schema);
   add_examples(parted, operation);
-  if (Object encoding = encoding_of(operation); !encoding.empty()) {
+  if (Object encoding = encoding_of(words, operation); !encoding.empty()) {
     parted.set("encoding", std::move(encoding));
   }
   content.set("multipart/form-data", std::move(parted));
   if (!words.form_needs_parts) {
     Object media = media_of(schema);
     add_examples(media, operation);
+    if (Object encoding = deep_objects_of(words); !encoding.empty()) {
+      media.set("encoding", std::move(encoding));
+    }
     content.set("application/x-www-form-urlencoded", std::move(media));
   }
   return content;

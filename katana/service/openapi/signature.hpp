@@ -1,7 +1,8 @@
 // signature.hpp: what the signature of a handler says about an operation: words_of<F>().
 //
 //   Path<T>, Query<T>, Header<T>, Cookie<T>   parameters, with the rules and defaults of T
-//   Json<T>, FormFields<T>                    the content
+//   NestedQuery<T>                            the same; objects and lists of them are deepObject
+//   Json<T>, FormFields<T>, NestedForm<T>     the content
 //   JsonOf, RawOf, ContentOf                  the content, under each of its media types
 //   a FromRequest<T>                          the parameters of its from()
 //   Json<T>, Created<T> as a result           the reply
@@ -18,12 +19,15 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 
 #include "katana/service/content_of.hpp"
 #include "katana/service/forms/form_fields.hpp"
+#include "katana/service/forms/nested_form.hpp"
 #include "katana/service/head_fields.hpp"
 #include "katana/service/json.hpp"
+#include "katana/service/nested_query.hpp"
 #include "katana/service/openapi/operation.hpp"
 #include "katana/service/parameters.hpp"
 
@@ -71,6 +75,35 @@ template <class T>
 struct Words<Query<T>> {
   static void add(Schemas& schemas, SignatureWords& words) {
     add_members<T>(schemas, words, "query");
+  }
+};
+// Whether a member has no text of its own: it is sent by names with brackets.
+template <class M>
+consteval bool has_brackets() {
+  if constexpr (is_optional<M>) {
+    return has_brackets<WithoutOptional<M>>();
+  } else if constexpr (TextMember<M> || BytesMember<M> || TextFormed<M> ||
+                       std::same_as<M, FormFile>) {
+    return false;
+  } else if constexpr (ListMember<M>) {
+    return has_brackets<typename M::value_type>();
+  } else {
+    return !std::is_arithmetic_v<M> && !DescribedEnum<M>;
+  }
+}
+template <Described T, class Field>
+consteval bool is_deep(const Field& field) {
+  return has_brackets<MemberOf<Field>>() || separator_of<T>(field.name) == nested_names;
+}
+template <class T>
+struct Words<NestedQuery<T>> {
+  static void add(Schemas& schemas, SignatureWords& words) {
+    std::size_t at = words.parameters.size();
+    add_members<T>(schemas, words, "query");
+    for_each_index<T>([&](auto index) {
+      ParameterWords& parameter = words.parameters[at++];
+      if (is_deep<T>(field_of<T, index>)) parameter.style = "deepObject";
+    });
   }
 };
 template <class T>
@@ -157,6 +190,17 @@ struct Words<FormFields<T>> {
       if constexpr (std::same_as<WithoutOptional<M>, FormFile>) {
         words.form_needs_parts |= field.rules.presence == Presence::required;
       }
+    });
+  }
+};
+
+template <class T>
+struct Words<NestedForm<T>> {
+  static void add(Schemas& schemas, SignatureWords& words) {
+    Words<FormFields<T>>::add(schemas, words);
+    for_each_index<T>([&](auto index) {
+      constexpr const auto& field = field_of<T, index>;
+      if (is_deep<T>(field)) words.form_objects.emplace_back(field.name);
     });
   }
 };
