@@ -70,13 +70,13 @@ void check_by_schema(const MediaContract& media, Bytes type, Bytes content,
     case MediaContract::Kind::form:
     case MediaContract::Kind::multipart: {
       const auto value = kind == MediaContract::Kind::form
-                             ? urlencoded_value(content, *media.schema)
-                             : multipart_value(type, content, *media.schema);
+                             ? urlencoded_value(content, *media.schema, media.styles, findings)
+                             : multipart_value(type, content, *media.schema, findings);
       if (!value) {
         findings.set_malformed(value.error().describe());
         is_right = false;
       } else {
-        is_right = media.schema->check(*value, findings);
+        is_right = findings.empty() && media.schema->check(*value, findings);
       }
       break;
     }
@@ -204,11 +204,10 @@ void ContractOperation::check_query(Bytes query, Violations& violations) const {
 void ContractOperation::take_member(Bytes name, Bytes raw, QueryScratch& scratch) const {
   for (const std::uint32_t index : deep_objects_) {
     const std::string& object = parameters_[index].name;
-    const bool is_of_it = name.size() > object.size() + 2 && name.starts_with(object) &&
-                          name[object.size()] == '[' && name.ends_with(']');
+    const bool is_of_it =
+        name.starts_with(object) && (name.size() == object.size() || name[object.size()] == '[');
     if (!is_of_it) continue;
-    const Bytes member = name.substr(object.size() + 1, name.size() - object.size() - 2);
-    scratch.entries.push_back({index, true, std::string(member), raw});
+    scratch.entries.push_back({index, true, std::string(name), raw});
     return;
   }
   if (takes_rest_) scratch.entries.push_back({*takes_rest_, true, std::string(name), raw});
@@ -228,7 +227,9 @@ void ContractOperation::check_gathered(QueryScratch& scratch, std::uint64_t& see
     }
     if (scratch.items.empty() && scratch.members.empty()) continue;
     seen |= std::uint64_t{1} << index;
-    if (!scratch.members.empty()) {
+    if (each.style == model::Style::deep_object) {
+      each.check_brackets(scratch.members, violations);
+    } else if (!scratch.members.empty()) {
       each.check_members(scratch.members, violations);
     } else {
       each.check_items(scratch.items, violations);

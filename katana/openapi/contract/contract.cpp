@@ -42,6 +42,10 @@ std::vector<MediaContract> contents_of(const std::vector<model::MediaType>& cont
     media.range = range_of(each.type);
     media.kind = kind_of(media.range);
     if (each.schema) media.schema_pointer = each.schema->pointer;
+    for (const model::Encoding& encoding : each.encodings) {
+      if (!encoding.style) continue;
+      media.styles.push_back({encoding.property, *encoding.style, encoding.explode});
+    }
   }
   // What is named goes before "text/*", and that before "*/*".
   std::ranges::sort(made, {}, [](const MediaContract& each) {

@@ -40,6 +40,7 @@
 #include "katana/base/hints.hpp"
 #include "katana/base/result.hpp"
 #include "katana/container/value.hpp"
+#include "katana/openapi/contract/form_value.hpp"
 #include "katana/openapi/contract/parameter.hpp"
 #include "katana/openapi/contract/path_templates.hpp"
 #include "katana/openapi/contract/violation.hpp"
@@ -93,6 +94,8 @@ struct MediaContract {
   // Of "*/*" other: JSON that comes is checked there all the same.
   Kind kind = Kind::other;
   std::string schema_pointer = {};  // in Description::schemas; empty: there is none
+  // Of a form: properties whose `encoding` has a style.
+  std::vector<FormStyle> styles = {};
   // Compiled for the direction of the message. None: any content is right.
   std::optional<schema::Schema> schema = {};
 };

@@ -188,6 +188,18 @@ TEST_F(ParameterTest, objects_in_all_styles) {
             "query parameter 'p' /c: is not allowed");
   EXPECT_EQ(said("query", with("style: deepObject"), "p[a]=1&p[a]=2"),
             "query parameter 'p' /a: is given more than once");
+  const std::string deep = "style: deepObject, schema: ";
+  const std::string numbers = deep + "{type: array, items: {type: integer}}";
+  EXPECT_EQ(said("query", numbers, "p[0]=1&p[1]=2"), "");
+  EXPECT_EQ(said("query", numbers, "p[]=1&p[]=x"),
+            "query parameter 'p' /1: expected an integer, got a string");
+  const std::string either = deep +
+                             "{anyOf: [{type: integer}, {type: object, properties: {a: "
+                             "{type: array, items: {type: integer}}}}]}";
+  EXPECT_EQ(said("query", either, "p=7"), "");
+  EXPECT_EQ(said("query", either, "p[a][]=7&p[a][]=8"), "");
+  EXPECT_EQ(said("query", either, "p[a]=7&p[a][]=8"),
+            "query parameter 'p': 'p[a][]' is beside a value of the name before its brackets");
   EXPECT_EQ(said("path", object, "a,1"), "");
   EXPECT_EQ(said("path", with("explode: true"), "a=1,b=2"), "");
   EXPECT_EQ(said("path", with("style: label, explode: true"), ".a=1.b=2"), "");
@@ -325,6 +337,56 @@ TEST_F(UsersTest, forms_are_objects) {
             "content /tags/1: expected an integer, got a string");
   EXPECT_EQ(request("multipart/form-data; boundary=b", form.substr(0, 60)),
             "content: the last boundary is missing");
+}
+
+TEST_F(UsersTest, a_form_has_objects_and_lists_within_it) {
+  const auto said = [](Bytes form) {
+    const std::string text = R"(openapi: 3.1.0
+info: {title: t, version: "1"}
+paths:
+  /orders:
+    post:
+      requestBody:
+        content:
+          application/x-www-form-urlencoded:
+            schema:
+              type: object
+              properties:
+                items: {type: array, maxItems: 2, items: {$ref: '#/components/schemas/Item'}}
+                one: {$ref: '#/components/schemas/Item'}
+                codes: {type: array, items: {type: integer}}
+                'a[b]': {type: boolean}
+            encoding: {items: {style: deepObject}, codes: {style: pipeDelimited, explode: false}}
+      responses: {'200': {description: ok}}
+components:
+  schemas:
+    Item:
+      type: object
+      required: [name]
+      properties:
+        name: {type: string}
+        price: {type: integer}
+        tags: {type: array, items: {type: string}}
+)";
+    const Contract contract = contract_of(text);
+    const MapFields fields({{"content-type", "application/x-www-form-urlencoded"}});
+    Violations violations;
+    contract.operations()[0].check_request(
+        {.path = {}, .query = "", .fields = fields, .content = form}, violations);
+    return violations.describe();
+  };
+  EXPECT_EQ(said("items[0][name]=a&items[0][price]=7&items[1][name]=b&items[1][tags][]=x"), "");
+  EXPECT_EQ(said("items[0][price]=x&items[0][name]=a"),
+            "content /items/0/price: expected an integer, got a string");
+  EXPECT_EQ(said("one=%7B%22name%22%3A%22a%22%7D&codes=1%7C2&a[b]=true"), "");
+  EXPECT_EQ(
+      said("one=%7B%7D&codes=1%7Cx&a[b]=1"),
+      "content /a[b]: expected a boolean, got a string\ncontent /codes/1: expected an integer, "
+      "got a string\ncontent /one/name: is missing");
+  EXPECT_EQ(said("one[name]=a&one[name]=b"), "content /one/name: is given more than once");
+  EXPECT_EQ(said("items[][name]=a"),
+            "content: 'items[][name]' has '[]' before other brackets: number the "
+            "items, such as items[0][price]");
 }
 
 TEST_F(UsersTest, members_of_the_other_direction_are_not_required) {

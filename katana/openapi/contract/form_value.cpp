@@ -2,64 +2,45 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 
-#include "katana/container/json_read.hpp"
-#include "katana/schema/shape.hpp"
+#include "katana/container/form_tree.hpp"
+#include "katana/openapi/contract/form_tree_value.hpp"
+#include "katana/openapi/contract/parameter.hpp"
 #include "katana/wire/http/multipart.hpp"
 #include "katana/wire/http/url.hpp"
 
 namespace katana::openapi {
 namespace {
 
-using container::List;
-using container::Object;
+using container::Findings;
+using container::FormLeaf;
+using container::FormTree;
 using container::Value;
-
-constexpr std::size_t values_max = 1000;
 
 // Members of a form, one after another.
 class Collected {
  public:
-  explicit Collected(const schema::Schema& schema) : shape_(schema.root()) {}
+  explicit Collected(const schema::Schema& schema)
+      : shape_(schema.root()), names_(shape_.names()) {}
 
-  Result<void> add(Bytes name, Bytes text, bool is_json, bool is_file) {
-    if (++count_ > values_max) {
-      return fail(Code::invalid_argument, fmt::format("a form of more than {} values", values_max));
-    }
-    const schema::Shape member = shape_.member(name);
-    const std::uint8_t types = member.types();
-    const bool is_list = (types & schema::array_type) != 0 && (types & schema::string_type) == 0;
-    Value value;
-    if (is_json) {
-      auto read = container::read_json<Value>(text);
-      if (!read) return std::unexpected(read.error().within(fmt::format("part '{}'", name)));
-      value = *std::move(read);
-    } else if (is_file) {
-      value = Value(text);
-    } else {
-      value = schema::value_of_text(text, is_list ? member.item(0).types() : types);
-    }
-    const bool is_whole = is_json && value.get_list() != nullptr;
-    Value* const known = object_.find(name);
-    if (known == nullptr) {
-      object_.add(std::string(name),
-                  is_list && !is_whole ? Value(List{std::move(value)}) : std::move(value));
-    } else if (known->get_list() != nullptr) {
-      known->as_list().push_back(std::move(value));
-    } else {
-      *known = Value(List{std::move(*known), std::move(value)});
-    }
-    return {};
+  Result<void> add(Bytes name, FormLeaf leaf) {
+    // Brackets of a property's name are a part of it.
+    const bool is_property = std::ranges::find(names_, name) != names_.end();
+    return is_property ? tree_.add_plain(name, std::move(leaf)) : tree_.add(name, std::move(leaf));
   }
-  Value take() { return std::move(object_); }
+  Value value(Findings& findings) const {
+    return form_tree_value(tree_.root(), shape_, {}, findings);
+  }
 
  private:
   schema::Shape shape_;
-  Object object_;
-  std::size_t count_ = 0;
+  std::vector<std::string> names_;
+  FormTree tree_;
 };
 
 std::optional<std::string> decoded(Bytes raw) {
@@ -70,34 +51,49 @@ std::optional<std::string> decoded(Bytes raw) {
   return text;
 }
 
+Error malformed(Bytes raw) {
+  return Error(Code::invalid_argument,
+               fmt::format("expected valid percent-encoding, got '{}'", raw.substr(0, 64)));
+}
+
+// Where the list is one text, its items.
+std::vector<Bytes> items_of(Bytes raw, Bytes name, std::span<const FormStyle> styles) {
+  const auto found = std::ranges::find(styles, name, &FormStyle::name);
+  if (found == styles.end() || found->explode || found->style == model::Style::deep_object) {
+    return {raw};
+  }
+  return items_of_style(found->style, raw);
+}
+
 }  // namespace
 
-Result<Value> urlencoded_value(Bytes content, const schema::Schema& schema) {
+Result<Value> urlencoded_value(Bytes content, const schema::Schema& schema,
+                               std::span<const FormStyle> styles, Findings& findings) {
   Collected collected(schema);
   http::QueryReader reader(content);
   Bytes name, raw;
   while (reader.next(name, raw)) {
     const auto key = decoded(name);
-    const auto text = decoded(raw);
-    if (!key || !text) {
-      return fail(Code::invalid_argument, fmt::format("expected valid percent-encoding, got '{}'",
-                                                      (key ? raw : name).substr(0, 64)));
-    }
-    if (const auto added = collected.add(*key, *text, false, false); !added) {
-      return std::unexpected(added.error());
+    if (!key) return std::unexpected(malformed(name));
+    for (const Bytes item : items_of(raw, *key, styles)) {
+      auto text = decoded(item);
+      if (!text) return std::unexpected(malformed(item));
+      if (const auto added = collected.add(*key, {*std::move(text)}); !added) {
+        return std::unexpected(added.error());
+      }
     }
   }
-  return collected.take();
+  return collected.value(findings);
 }
 
-Result<Value> multipart_value(Bytes type, Bytes content, const schema::Schema& schema) {
+Result<Value> multipart_value(Bytes type, Bytes content, const schema::Schema& schema,
+                              Findings& findings) {
   const auto boundary = http::MultipartReader::boundary_of(type);
   if (!boundary) return fail(Code::invalid_argument, "multipart/form-data without a boundary");
   Collected collected(schema);
-  http::MultipartReader reader(*boundary, {.parts_max = values_max});
-  std::string name, text;
-  bool is_json = false;
-  bool is_file = false;
+  http::MultipartReader reader(*boundary, {.parts_max = FormTree::values_max});
+  std::string name;
+  FormLeaf leaf;
   while (true) {
     const auto [event, consumed] = reader.next(content);
     switch (event) {
@@ -106,17 +102,17 @@ Result<Value> multipart_value(Bytes type, Bytes content, const schema::Schema& s
         break;
       case http::MultipartEvent::part:
         name = reader.part().name;
-        text.clear();
-        is_json = reader.part().content_type.starts_with("application/json");
-        is_file = reader.part().has_filename;
+        leaf = {};
+        leaf.part = std::make_unique<FormLeaf::Part>(std::string(reader.part().filename),
+                                                     std::string(reader.part().content_type));
         break;
-      case http::MultipartEvent::content: text += reader.content(); break;
+      case http::MultipartEvent::content: leaf.text += reader.content(); break;
       case http::MultipartEvent::part_end:
-        if (const auto added = collected.add(name, text, is_json && !is_file, is_file); !added) {
+        if (const auto added = collected.add(name, std::move(leaf)); !added) {
           return std::unexpected(added.error());
         }
         break;
-      case http::MultipartEvent::end: return collected.take();
+      case http::MultipartEvent::end: return collected.value(findings);
       case http::MultipartEvent::refused:
         return fail(Code::invalid_argument, "malformed multipart/form-data");
     }

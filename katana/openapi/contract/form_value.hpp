@@ -1,24 +1,41 @@
 // Form content as data, by the schema of it: urlencoded and multipart/form-data.
 //
-// A name that comes more than once is a list; a part of JSON is what it is; a file is a string.
+// Names with brackets are objects and lists (container/form_tree.hpp); a name that comes more than
+// once is a list; a part of JSON is what it is, and so is a text where only an object is taken; a
+// file is a string.
 //
-// Borrows    content and schema, for the call.
+// Borrows    content, schema and styles, for the call.
 // Thread     any, at once.
 // Allocates  the value.
-// Fails      with what is malformed.
+// Fails      with what is malformed; adds to the findings what the value cannot show.
 #pragma once
+
+#include <span>
+#include <string>
 
 #include "katana/base/bytes.hpp"
 #include "katana/base/result.hpp"
+#include "katana/container/findings.hpp"
 #include "katana/container/value.hpp"
+#include "katana/openapi/description.hpp"
 #include "katana/schema/schema.hpp"
 
 namespace katana::openapi {
 
+// How the list or the object of a property is written.
+struct FormStyle {
+  std::string name;                         // of the property
+  model::Style style = model::Style::form;  // as model::Encoding::style
+  bool explode = true;                      // as model::Encoding::explode
+};
+
 // `content` as it came: escapes are decoded here. At most 1000 values, here and below.
-Result<container::Value> urlencoded_value(Bytes content, const schema::Schema& schema);
+Result<container::Value> urlencoded_value(Bytes content, const schema::Schema& schema,
+                                          std::span<const FormStyle> styles,
+                                          container::Findings& findings);
 // `type` is the whole field, with its boundary.
-Result<container::Value> multipart_value(Bytes type, Bytes content, const schema::Schema& schema);
+Result<container::Value> multipart_value(Bytes type, Bytes content, const schema::Schema& schema,
+                                         container::Findings& findings);
 
 }  // namespace katana::openapi
 

@@ -9,7 +9,9 @@
 #include <system_error>
 #include <utility>
 
+#include "katana/container/form_tree.hpp"
 #include "katana/container/json_read.hpp"
+#include "katana/openapi/contract/form_tree_value.hpp"
 #include "katana/schema/shape.hpp"
 #include "katana/wire/http/url.hpp"
 
@@ -84,19 +86,13 @@ bool strip_prefix(const ParameterContract& parameter, Bytes& raw) {
 
 std::vector<Bytes> pieces_of(const ParameterContract& parameter, Bytes raw) {
   switch (parameter.style) {
-    case Style::space_delimited: return split_delimited(raw, "+", "%20");
-    case Style::pipe_delimited: {
-      const bool is_lower = raw.find("%7c") != Bytes::npos;
-      return split_delimited(raw, "|", is_lower ? "%7c" : "%7C");
-    }
-    case Style::tab_delimited: return split_delimited(raw, "\t", "%09");
     case Style::label: return split(raw, parameter.explode ? "." : ",");
     case Style::matrix: {
       if (!parameter.explode) return split(raw, ",");
       if (parameter.kind == ParameterContract::Kind::object) return split(raw, ";");
       return split(raw, fmt::format(";{}=", parameter.name));
     }
-    default: return split(raw, ",");
+    default: return items_of_style(parameter.style, raw);
   }
 }
 
@@ -209,6 +205,18 @@ void check_scalar(const ParameterContract& parameter, Bytes text, Violations& vi
 
 }  // namespace
 
+std::vector<Bytes> items_of_style(Style style, Bytes raw) {
+  switch (style) {
+    case Style::space_delimited: return split_delimited(raw, "+", "%20");
+    case Style::pipe_delimited: {
+      const bool is_lower = raw.find("%7c") != Bytes::npos;
+      return split_delimited(raw, "|", is_lower ? "%7c" : "%7C");
+    }
+    case Style::tab_delimited: return split_delimited(raw, "\t", "%09");
+    default: return split(raw, ",");
+  }
+}
+
 void ParameterContract::prepare() {
   if (!schema) return;
   const schema::Shape shape(schema->root());
@@ -310,6 +318,28 @@ void ParameterContract::check_items(std::span<const Bytes> raw, Violations& viol
     list.push_back(*std::move(made));
   }
   making.check(std::move(list));
+}
+
+void ParameterContract::check_brackets(std::span<const RawMember> raw,
+                                       Violations& violations) const {
+  if (!schema) return;
+  container::FormTree tree;
+  for (const RawMember& each : raw) {
+    const Decoded decoded(in, each.raw);
+    if (!decoded.is_valid()) {
+      (void)Making(*this, violations).value(each.raw, types);  // says so
+      return;
+    }
+    const auto added = tree.add(each.name, {std::string(decoded.text())});
+    if (!added) return violations.add(in, name, {}, std::string(added.error().message()));
+  }
+  const auto node = tree.root().members.find(name);
+  if (node == tree.root().members.end()) return;  // brackets that do not match
+  Findings findings;
+  const Value value = form_tree_value(*node->second, schema::Shape(schema->root()), {}, findings);
+  if (!findings.empty() || !schema->check(value, findings)) {
+    violations.add_findings(in, name, findings);
+  }
 }
 
 void ParameterContract::check_members(std::span<const RawMember> raw,

@@ -7,7 +7,7 @@
 //   form             query   n=7         n=7,8  n=7&n=8  n=a,7,b,8  a=7&b=8    cookie as well
 //   spaceDelimited   query               n=7%208         n=a%207%20b%208
 //   pipeDelimited    query               n=7|8           n=a|7|b|8
-//   deepObject       query                               n[a]=7&n[b]=8
+//   deepObject       query   n=7         n[0]=7&n[1]=8   n[a]=7&n[b]=8         and within them
 //
 // What the schema takes decides what a text is: "7" is a number where one is taken. Where both are
 // taken, it is the one that fits.
@@ -32,6 +32,10 @@
 #include "katana/schema/schema.hpp"
 
 namespace katana::openapi {
+
+// The items of a list in one text, escapes still in them: of style form and simple, by commas, of
+// spaceDelimited, pipeDelimited and Swagger's tabs.
+std::vector<Bytes> items_of_style(model::Style style, Bytes raw);
 
 struct ParameterContract {
   std::string name;                         // of a header field, case does not count
@@ -79,6 +83,8 @@ struct ParameterContract {
     Bytes raw;   // with its escapes
   };
   void check_members(std::span<const RawMember> raw, Violations& violations) const;
+  // The values of deepObject, by whole names: "filter[a]", "filter[0]", "filter".
+  void check_brackets(std::span<const RawMember> raw, Violations& violations) const;
   void add_missing(Violations& violations) const;
   // Texts of one member or item, as data.
   std::uint8_t types_of_member(Bytes member) const noexcept;

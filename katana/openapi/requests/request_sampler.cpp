@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "katana/container/form_tree.hpp"
 #include "katana/container/json_write.hpp"
 #include "katana/wire/http/characters.hpp"
 #include "katana/wire/http/url.hpp"
@@ -102,6 +103,31 @@ std::string in_style(const ParameterContract& parameter, const Value& value) {
 
 void add_pair(std::string& query, const std::string& name, const std::string& value) {
   query += fmt::format("{}{}={}", query.empty() ? "" : "&", name, value);
+}
+
+void add_brackets(std::string& pairs, Bytes name, const Value& value) {
+  for (const auto& [each, text] : container::bracket_pairs(name, value)) {
+    add_pair(pairs, encoded(each), encoded(text));
+  }
+}
+
+// A property of a form: objects without a style are JSON.
+void add_property(std::string& form, const Member& property, const std::vector<FormStyle>& styles) {
+  const auto style = std::ranges::find(styles, property.name, &FormStyle::name);
+  if (style != styles.end() && style->style == Style::deep_object) {
+    return add_brackets(form, property.name, property.value);
+  }
+  const List* const list = property.value.get_list();
+  if (list != nullptr && style != styles.end() && !style->explode) {
+    ParameterContract as_parameter;
+    as_parameter.style = style->style;
+    as_parameter.explode = false;
+    return add_pair(form, encoded(property.name), joined(as_parameter, property.value));
+  }
+  const List one = list == nullptr ? List{property.value} : *list;
+  for (const Value& item : one) {
+    add_pair(form, encoded(property.name), encoded(scalar_text(item)));
+  }
 }
 
 class DrawnFields final : public Fields {
@@ -260,9 +286,10 @@ std::optional<std::string> RequestSampler::text_of(const ParameterContract& para
 
 bool RequestSampler::add_query(const ParameterContract& parameter, std::string& query,
                                std::string& why) {
+  const bool is_plain = parameter.kind == ParameterContract::Kind::scalar || !parameter.explode ||
+                        parameter.style != Style::form;
   const bool is_whole = options_.ranges.contains(parameter.name) || parameter.is_json ||
-                        parameter.kind == ParameterContract::Kind::scalar || !parameter.explode ||
-                        (parameter.style != Style::form && parameter.style != Style::deep_object);
+                        (is_plain && parameter.style != Style::deep_object);
   if (is_whole) {
     const auto text = text_of(parameter, why);
     if (text) add_pair(query, encoded(parameter.name), *text);
@@ -273,17 +300,15 @@ bool RequestSampler::add_query(const ParameterContract& parameter, std::string& 
     why = value.error().describe();
     return false;
   }
-  if (const List* const list = value->get_list()) {
+  if (parameter.style == Style::deep_object) {
+    add_brackets(query, parameter.name, *value);
+  } else if (const List* const list = value->get_list()) {
     for (const Value& each : *list) {
       add_pair(query, encoded(parameter.name), encoded(scalar_text(each)));
     }
   } else if (const Object* const object = value->get_object()) {
     for (const Member& each : *object) {
-      const bool is_deep = parameter.style == Style::deep_object;
-      add_pair(
-          query,
-          is_deep ? encoded(fmt::format("{}[{}]", parameter.name, each.name)) : encoded(each.name),
-          encoded(scalar_text(each.value)));
+      add_pair(query, encoded(each.name), encoded(scalar_text(each.value)));
     }
   }
   return true;
@@ -306,11 +331,7 @@ bool RequestSampler::add_content(const ContractOperation& operation, DrawnReques
     if (each.kind == Kind::text) request.content = scalar_text(*value);
     if (each.kind == Kind::form && value->get_object() != nullptr) {
       for (const Member& member : *value->get_object()) {
-        const List* const list = member.value.get_list();
-        const List one = list == nullptr ? List{member.value} : *list;
-        for (const Value& item : one) {
-          add_pair(request.content, encoded(member.name), encoded(scalar_text(item)));
-        }
+        add_property(request.content, member, each.styles);
       }
     }
     return true;

@@ -54,8 +54,23 @@ paths:
       requestBody:
         content:
           application/x-www-form-urlencoded:
-            schema: {type: object, required: [a], properties: {a: {type: string}}}
+            schema:
+              type: object
+              required: [a, parts, ids, note]
+              properties:
+                a: {type: string}
+                parts: {type: array, minItems: 1, items: {$ref: '#/components/schemas/Part'}}
+                ids: {type: array, minItems: 2, items: {type: integer}}
+                note: {$ref: '#/components/schemas/Part'}
+            encoding: {parts: {style: deepObject}, ids: {style: pipeDelimited, explode: false}}
       responses: {'200': {description: ok}}
+components:
+  schemas:
+    Part:
+      type: object
+      required: [size]
+      properties: {size: {type: integer}, names: {type: array, items: {type: string, minLength: 1}}}
+      additionalProperties: false
 )";
 
 RequestSampler sampler(RequestSampleOptions options) {
@@ -80,6 +95,15 @@ TEST(RequestSampler, operations_are_drawn_by_their_weights_and_every_one_can_be)
   EXPECT_EQ(counts.size(), 4u);
   EXPECT_NEAR(counts["list"], 1600, 150);
   EXPECT_NEAR(counts["add"], 200, 75);
+}
+
+TEST(RequestSampler, a_form_has_objects_and_lists_by_its_encoding) {
+  RequestSampler requests = sampler({.seed = 7});
+  const auto drawn = requests.draw_of("change");
+  ASSERT_TRUE(drawn) << drawn.error().describe();
+  for (const char* const part : {"parts%5B0%5D%5Bsize%5D=", "%7C", "&note=%7B%22size%22%3A"}) {
+    EXPECT_TRUE(drawn->content.contains(part)) << drawn->content;
+  }
 }
 
 TEST(RequestSampler, a_seed_means_the_same_requests) {
