@@ -1,12 +1,13 @@
-# katana_openapi(TARGET FILE [NAMESPACE NAME] [SOURCES NUMBER] [CLIENT] [NO_SERVER] [ALLOW_PARTIAL])
+# katana_openapi(TARGET FILE [NAMESPACE NAME] [SOURCES NUMBER] [CLIENT] [NO_SERVER] [GROUP_BY_PATH] [ALLOW_PARTIAL])
 #
 # The code of an OpenAPI description as a part of TARGET: `#include "api.hpp"` has its structs and interfaces, made by
 # `katana openapi generate` when FILE, or a file that it refers to, changes: docs/guides/openapi-spec-first.md. FILE is
 # relative to the directory of the CMakeLists.txt; NAMESPACE is api unless it is given. CLIENT: typed clients, too, for which TARGET links
 # katana::openapi_client; NO_SERVER: no interfaces and routes. SOURCES, 1 unless it is given: in how many sources the tags are compiled, at
-# once where there are processors. A hundred operations take a compiler 20 s and 2 GB.
+# once where there are processors. A hundred operations take a compiler 20 s and 2 GB. GROUP_BY_PATH: what has no tag has its path's first word
+# as one, in the place of a single group.
 function(katana_openapi target file)
-  cmake_parse_arguments(PARSE_ARGV 2 openapi "CLIENT;NO_SERVER;ALLOW_PARTIAL" "NAMESPACE;SOURCES" "")
+  cmake_parse_arguments(PARSE_ARGV 2 openapi "CLIENT;NO_SERVER;GROUP_BY_PATH;ALLOW_PARTIAL" "NAMESPACE;SOURCES" "")
   if(openapi_UNPARSED_ARGUMENTS OR NOT TARGET ${target})
     message(FATAL_ERROR "katana_openapi(${target} ${file} ${ARGN}): ${target} has to be a target, and there is no option "
       "'${openapi_UNPARSED_ARGUMENTS}'")
@@ -36,6 +37,9 @@ function(katana_openapi target file)
   endif()
   if(openapi_NO_SERVER)
     list(APPEND flags --no-server)
+  endif()
+  if(openapi_GROUP_BY_PATH)
+    list(APPEND flags --group-by-path)
   endif()
   if(openapi_ALLOW_PARTIAL)
     list(APPEND flags --allow-partial)

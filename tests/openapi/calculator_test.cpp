@@ -69,6 +69,10 @@ class Chains final : public calculator::ChainsApi {
          at = at->next ? &**at->next : nullptr) {
       ++amount.value;
     }
+    if (chain.ledger && chain.ledger->owner) {
+      const auto* const holder = std::get_if<calculator::Holder>(&chain.ledger->owner->variant());
+      if (holder != nullptr) amount.digits = holder->name;
+    }
     const Outcome outcome = amount;
     co_return calculator::MeasureReply::status_200(outcome);
   }
@@ -107,6 +111,11 @@ TEST_F(CalculatorTest, types_contain_themselves) {
       R"(200 {"value":17.0})");
   EXPECT_EQ(post("/chains", R"({"name":"a","next":{"name":"b","next":{"name":"c"}}})"),
             R"(200 {"value":3.0})");
+  EXPECT_EQ(
+      post("/chains", R"({"name":"a","ledger":{"owner":{"name":"b","other":{"owner":"c"}}}})"),
+      R"(200 {"value":1.0,"digits":"b"})");
+  EXPECT_EQ(post("/chains", R"({"name":"a","ledger":{"owner":{"closed":true}}})"),
+            R"(200 {"value":1.0})");
   EXPECT_THAT(post("/chains", R"({"name":"a","next":{"next":{"name":"c"}}})"),
               testing::HasSubstr(R"("pointer":"/next/name")"));
 }

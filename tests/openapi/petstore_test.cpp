@@ -91,9 +91,9 @@ class Shelves final : public petstore::ShelvesApi {
       katana::Request, std::vector<std::int64_t> ids, petstore::FindShelvesQuery query,
       petstore::FindShelvesHeader header, petstore::FindShelvesCookie cookie) override {
     const std::string text = joined(ids) + "/" + joined(query.sort) + "/" + joined(query.size) +
-                             "/" + query.filter_colour.value_or("-") + "/" +
-                             (query.filter_full.value_or(false) ? "full" : "") + "/" +
-                             joined(header.x_tags) + "/" + joined(cookie.seen);
+                             "/" +
+                             (query.filter ? katana::container::to_json(*query.filter) : "-") +
+                             "/" + joined(header.x_tags) + "/" + joined(cookie.seen);
     if (ids[0] == 418) {
       co_return petstore::FindShelvesReply::undescribed(
           katana::Reply(302).with("Location", "/elsewhere"));
@@ -157,7 +157,7 @@ TEST_F(PetstoreTest, parameters_of_other_styles_are_read) {
   const auto found = server_.get(
       "/shelves/;ids=3;ids=4?sort=a,b%2Cc&size=1%7C2%7c3&filter%5Bcolour%5D=red&filter[full]=true",
       {{"X-Tags", "x, y"}, {"Cookie", "seen=7,8"}});
-  EXPECT_EQ(found.content(), "3+4/a+b,c/1+2+3/red/full/x+y/7+8") << found;
+  EXPECT_EQ(found.content(), R"(3+4/a+b,c/1+2+3/{"colour":"red","full":true}/x+y/7+8)") << found;
   for (const char* const target :
        {"/shelves/3", "/shelves/;ids=x", "/shelves/;ids=1?sort=a,b,c,d",
         "/shelves/;ids=1?size=1%7Cx", "/shelves/;ids=1?filter[full]=maybe"}) {
@@ -290,15 +290,16 @@ TEST_F(PetstoreClientTest, parameters_and_forms_are_written_as_the_service_reads
   petstore::FindShelvesQuery query;
   query.sort = {"a,b", "c d"};
   query.size = {1, 2};
-  query.filter_colour = "r&d";
-  query.filter_full = true;
+  query.filter.emplace();
+  query.filter->colour = std::string("r&d");
+  query.filter->full = true;
   petstore::FindShelvesHeader header;
   header.x_tags = {"x", "y"};
   petstore::FindShelvesCookie cookie;
   cookie.seen = {7, 8};
   const auto found = finish(shelves_.find_shelves({3, 4}, query, header, cookie));
   ASSERT_TRUE(found) << found.error().describe();
-  EXPECT_EQ(found->status_200(), "3+4/a,b+c d/1+2/r&d/full/x+y/7+8");
+  EXPECT_EQ(found->status_200(), "3+4/a,b+c d/1+2/{\"colour\":\"r&d\",\"full\":true}/x+y/7+8");
   EXPECT_EQ(upstream_.requests()[0].target,
             "/v1/shelves/;ids=3;ids=4?sort=a%2Cb,c%20d&size=1%7C2&filter%5Bcolour%5D=r%26d"
             "&filter%5Bfull%5D=true");

@@ -165,6 +165,9 @@ void add_generate_command(CLI::App& openapi, std::function<int()>& chosen) {
                    "at once: api.cpp, api_2.cpp, …")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
+  generate->add_flag("--group-by-path", flags->options.group_by_path,
+                     "operations without a tag are grouped by the first word of their path that "
+                     "is no version and no parameter, as if it was their tag");
   generate->add_flag("--allow-partial", flags->options.allow_partial,
                      "leave to the handler what is not decoded, with a warning for each");
   generate->add_flag("--quiet", flags->quiet, "no warnings");

@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <iterator>
 
+#include "katana/base/check.hpp"
+#include "katana/container/form_tree.hpp"
+#include "katana/container/json_read.hpp"
 #include "katana/wire/http/characters.hpp"
 
 namespace katana::client {
@@ -105,6 +108,13 @@ void OperationCall::put_path(Bytes name, const std::vector<std::string>& items, 
   const std::string place = "{" + std::string(name) + "}";
   const std::size_t at = path_.find(place);
   if (at != std::string::npos) path_.replace(at, place.size(), text);
+}
+
+std::vector<std::pair<std::string, std::string>> OperationCall::nested_pairs(Bytes name,
+                                                                             Bytes json) {
+  const auto value = container::read_json<container::Value>(json);
+  KATANA_CHECK(value.has_value());  // it was written by to_json()
+  return container::bracket_pairs(name, *value);
 }
 
 void OperationCall::append_pairs(std::string& text, Bytes name,

@@ -7,8 +7,10 @@
 //
 // `katana openapi generate --client` writes such code; a program may, too. Values are those of
 // service/extract.hpp: numbers, booleans, text, described enums, types with a TextForm, lists of
-// them. An empty std::optional and an empty list are not sent. A list of a struct is written by
-// katana_separators() (base/separators.hpp), else as a name for each item.
+// them. An empty std::optional and an empty list are not sent. A member of a query or a form is
+// written as katana_separators() says (base/separators.hpp): a list in one text; anything, objects
+// too, by names with brackets (items[0][price]=5), where null is not sent; else a list is a name
+// for each item, and an object JSON.
 //
 // Owns       its texts.
 // Borrows    settings for the constructor; values for the call.
@@ -179,6 +181,13 @@ class OperationCall {
   static void each_text(const T& values, Take&& take) {
     for_each_field(values, [&](const auto& field, const auto& member) {
       detail::if_there(member, [&]<class M>(const M& value) {
+        const char separator = separator_of<T>(field.name);
+        if (separator == nested_names) {
+          for (auto& [name, text] : nested_pairs(field.name, container::to_json(value))) {
+            take(name, {std::move(text)}, '\0');
+          }
+          return;
+        }
         std::vector<std::string> items;
         if constexpr (ListMember<M>) {
           for (const auto& item : value) items.push_back(detail::parameter_text(item));
@@ -189,10 +198,12 @@ class OperationCall {
             items.back() = detail::percent_encoded(items.back());
           }
         }
-        take(field.name, items, separator_of<T>(field.name));
+        take(field.name, items, separator);
       });
     });
   }
+  // By names with brackets.
+  static std::vector<std::pair<std::string, std::string>> nested_pairs(Bytes name, Bytes json);
   static void append_pairs(std::string& text, Bytes name, const std::vector<std::string>& items,
                            char separator);
   void put_path(Bytes name, const std::vector<std::string>& items, PathStyle style, bool explode);
@@ -200,6 +211,15 @@ class OperationCall {
   void put_header(Bytes name, const std::vector<std::string>& items);
   void put_cookie(Bytes name, const std::vector<std::string>& items);
   void put_part(Bytes name, Bytes filename, Bytes type, Bytes content);
+  // Files are never within.
+  template <class M>
+  void put_nested(Bytes name, const M& value) {
+    if constexpr (!requires { value.filename; }) {
+      for (const auto& [each, text] : nested_pairs(name, container::to_json(value))) {
+        put_part(each, {}, {}, text);
+      }
+    }
+  }
   void finish_parts();
   void set_content(std::string content, std::string type);
   void set_media(std::string content, const std::string& type, std::span<const Bytes> listed);
@@ -272,12 +292,16 @@ void OperationCall::multipart(const T& values) {
         put_part(field.name, value.filename, value.content_type, value.content);
       } else if constexpr (Described<V> || DictionaryMember<V>) {
         put_part(field.name, {}, "application/json", container::to_json(value));
+      } else if constexpr (requires { TextForm<V>::is_json; }) {
+        put_part(field.name, {}, "application/json", detail::parameter_text(value));
       } else {
         put_part(field.name, {}, {}, detail::parameter_text(value));
       }
     };
     detail::if_there(member, [&]<class M>(const M& value) {
-      if constexpr (ListMember<M>) {
+      if (separator_of<T>(field.name) == nested_names) {
+        put_nested(field.name, value);
+      } else if constexpr (ListMember<M>) {
         for (const auto& item : value) put(item);
       } else {
         put(value);

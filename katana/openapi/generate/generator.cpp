@@ -156,8 +156,28 @@ std::map<std::string, std::string> list_of(const std::filesystem::path& folder) 
   return list;
 }
 
-std::string file_of(const model::Operation& operation) {
-  const std::string tag = operation.tags.empty() ? "default" : operation.tags[0];
+// "v1", "v2beta"
+bool is_version(Bytes segment) {
+  return segment.size() > 1 && segment[0] == 'v' && segment[1] >= '0' && segment[1] <= '9';
+}
+
+// "customers" of "/v1/customers/{id}"
+std::string group_of_path(Bytes path) {
+  while (!path.empty()) {
+    path.remove_prefix(1);
+    const Bytes segment = path.substr(0, path.find('/'));
+    path.remove_prefix(segment.size());
+    if (!segment.empty() && segment.find('{') == Bytes::npos && !is_version(segment)) {
+      return std::string(segment);
+    }
+  }
+  return "default";
+}
+
+std::string file_of(const model::Operation& operation, bool by_path) {
+  const std::string tag = !operation.tags.empty() ? operation.tags[0]
+                          : by_path               ? group_of_path(operation.path)
+                                                  : "default";
   return value_name(tag) == "value" ? "tag" : value_name(tag);
 }
 
@@ -177,7 +197,7 @@ void add_operations(const Description& api, const GeneratorOptions& options,
   Scope names;
   for (const model::PathItem& path : api.paths) {
     for (const model::Operation& each : path.operations) {
-      const std::string file = file_of(each);
+      const std::string file = file_of(each, options.group_by_path);
       const std::string name = names.take(value_name(operation_name(each)));
       types.set_tag(file);
       const OperationPlan plan = planner.plan(each, name, file);
@@ -208,7 +228,9 @@ Generated generate(const Description& api, const GeneratorOptions& options,
   Generated generated;
   Types types(api, problems);
   for (const model::PathItem& path : api.paths) {
-    for (const model::Operation& each : path.operations) reserve(types, file_of(each));
+    for (const model::Operation& each : path.operations) {
+      reserve(types, file_of(each, options.group_by_path));
+    }
   }
   types.add_components();
   if (options.server || options.client) add_operations(api, options, problems, types, generated);

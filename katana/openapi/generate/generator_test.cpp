@@ -229,7 +229,7 @@ TEST(GeneratorTest, what_is_not_decoded_is_an_error_with_its_place_unless_it_is_
   const std::string text = std::string(head) + R"(paths:
   /a:
     post:
-      parameters: [{name: f, in: query, style: deepObject, schema: {type: object}}]
+      parameters: [{name: f, in: query, explode: false, schema: {type: object}}]
       requestBody: {required: true, content: {multipart/mixed: {}}}
       responses: {'200': {description: x}}
 )";
@@ -238,7 +238,7 @@ TEST(GeneratorTest, what_is_not_decoded_is_an_error_with_its_place_unless_it_is_
   EXPECT_EQ(problems.error_count(), 2u);
   EXPECT_THAT(problems.as_error().describe(),
               HasSubstr("api.yaml:6:20: #/paths/~1a/post/parameters/0: the query parameter 'f' of "
-                        "style 'deepObject' is not decoded. Generate with --allow-partial"));
+                        "style 'form' is not decoded. Generate with --allow-partial"));
   model::Problems allowed;
   GeneratorOptions options;
   options.allow_partial = true;
@@ -295,6 +295,55 @@ TEST(GeneratorTest, json_of_several_media_types_and_one_schema_is_a_json_of) {
   EXPECT_THAT(files["main_client.hpp"], HasSubstr("using ChangeBody = " + type + ";"));
   EXPECT_THAT(files["main_client.hpp"], HasSubstr("const ChangeBody& content) const;"));
   EXPECT_THAT(files["main_client.cpp"], HasSubstr("  call.media(content);"));
+}
+
+TEST(GeneratorTest, what_has_no_tag_can_be_grouped_by_its_path) {
+  std::string text = std::string(head) + "paths:\n";
+  for (const char* const path : {"/v1/cards/{id}", "/v1/cards", "/orders", "/{id}"}) {
+    text += std::string("  ") + path + ":\n    get: {responses: {'204': {description: x}}}\n";
+  }
+  model::Problems problems;
+  GeneratorOptions options;
+  options.group_by_path = true;
+  const Generated made =
+      generate(read_description_text("api.yaml", text, problems), options, problems);
+  std::vector<std::string> names;
+  for (const GeneratedFile& each : made.files) {
+    if (each.name.ends_with("_api.hpp")) names.push_back(each.name);
+  }
+  EXPECT_EQ(names,
+            (std::vector<std::string>{"cards_api.hpp", "default__api.hpp", "orders_api.hpp"}));
+}
+
+TEST(GeneratorTest, a_form_is_sent_by_its_encoding) {
+  const auto form = [](const std::string& schema) {
+    return "      requestBody:\n        content:\n          application/x-www-form-urlencoded:\n" +
+           schema;
+  };
+  auto files = files_of(form(R"(
+            schema:
+              type: object
+              properties:
+                lines: {type: array, items: {type: object, properties: {n: {type: integer}}}}
+                ids: {type: array, items: {type: integer}}
+                note: {type: object, properties: {a: {type: string}}}
+            encoding: {lines: {style: deepObject}, ids: {style: spaceDelimited, explode: false}}
+)"));
+  const std::string types = files["main_types.hpp"];
+  EXPECT_THAT(types, HasSubstr("std::vector<ChangeLinesItem> lines"));
+  EXPECT_THAT(types, HasSubstr("std::optional<katana::container::AsJson<ChangeNote>> note"));
+  EXPECT_THAT(types, HasSubstr("katana::Separator{\"lines\", katana::nested_names}, "
+                               "katana::Separator{\"ids\", ' '}"));
+  EXPECT_THAT(files["main_api.cpp"], HasSubstr("katana::IfSent<katana::NestedForm<ChangeForm>>"));
+  // There is nothing to read.
+  files = files_of(form("            schema: {type: object, additionalProperties: false}\n"));
+  EXPECT_THAT(files["main_api.hpp"], ::testing::Not(HasSubstr(" form)")));
+  files_of(form("            schema: {type: object}\n"), {"a form that is no object of 1 to 200"});
+  files_of(form(R"(
+            schema: {type: object, properties: {a: {type: object, properties: {b: {type: string}}}}}
+            encoding: {a: {style: form}}
+)"),
+           {"the property 'a' of the form is of a style that is not decoded"});
 }
 
 TEST(GeneratorTest, a_body_of_different_contents_is_one_of_them) {

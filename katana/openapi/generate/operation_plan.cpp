@@ -62,15 +62,13 @@ const MediaType* json_of(const Parameter& parameter) {
 }
 
 // '\0': a name for each item. Nothing: the style has no lists.
-std::optional<char> separator_of(const Parameter& parameter) {
-  switch (parameter.style) {
-    case Style::form:
-      if (parameter.in == In::query && parameter.explode) return '\0';
-      return ',';
+std::optional<char> separator_of(Style style, bool explode, bool names_each) {
+  switch (style) {
+    case Style::form: return names_each && explode ? '\0' : ',';
     case Style::simple: return ',';
-    case Style::space_delimited: return parameter.explode ? '\0' : ' ';
-    case Style::pipe_delimited: return parameter.explode ? '\0' : '|';
-    case Style::tab_delimited: return parameter.explode ? '\0' : '\t';
+    case Style::space_delimited: return explode ? '\0' : ' ';
+    case Style::pipe_delimited: return explode ? '\0' : '|';
+    case Style::tab_delimited: return explode ? '\0' : '\t';
     default: return std::nullopt;
   }
 }
@@ -163,24 +161,29 @@ bool Planner::add_member(const OperationPlan& plan, const Parameter& parameter,
     return true;
   }
   if (!parameter.schema) return false;
+  if (parameter.style == Style::deep_object) {
+    fields.push_back({parameter.name, parameter.schema->pointer, parameter.required,
+                      parameter.description, nested_names});
+    return true;
+  }
   const TypeText type = types_.parameter_type(
       types_.type_of(parameter.schema->pointer, plan.name + "_" + parameter.name));
   const bool list = types_.is_list(type);
   const bool exploded_object =
       parameter.in == In::query && parameter.style == Style::form && parameter.explode;
   if (!type.text.empty()) {
-    const auto separator = separator_of(parameter);
+    const auto separator =
+        separator_of(parameter.style, parameter.explode, parameter.in == In::query);
     if (!separator || (list && parameter.in == In::cookie && parameter.explode)) return false;
     fields.push_back({parameter.name, parameter.schema->pointer, parameter.required,
                       parameter.description, list ? *separator : '\0'});
     return true;
   }
-  if (parameter.style != Style::deep_object && !exploded_object) return false;
-  // Its properties are parameters: filter[name]=…, or name=….
+  if (!exploded_object) return false;
+  // Its properties are parameters.
   auto members = types_.text_members_of(parameter.schema->pointer, plan.name);
   if (members.empty()) return false;
   for (Types::Field& each : members) {
-    if (!exploded_object) each.name = parameter.name + "[" + each.name + "]";
     each.required = each.required && parameter.required;
     fields.push_back(std::move(each));
   }
@@ -212,7 +215,9 @@ void Planner::add_group(OperationPlan& plan, In in) {
   PlannedGroup group{.in = in,
                      .type = types_.add_parameters(plan.name + "_" + kinds[index], fields),
                      .name = arguments_.take(names[index])};
-  group.split = std::ranges::any_of(fields, [](const auto& each) { return each.separator != 0; });
+  const auto separator = &Types::Field::separator;
+  group.split = std::ranges::any_of(fields, [](char c) { return c != '\0'; }, separator);
+  group.nested = std::ranges::find(fields, nested_names, separator) != fields.end();
   plan.groups.push_back(std::move(group));
 }
 
@@ -231,7 +236,28 @@ PlannedContent Planner::content_of(const MediaType& media, const std::string& hi
   return content;
 }
 
-PlannedContent Planner::form_of(const OperationPlan& plan, const std::vector<MediaType>& all) {
+bool Planner::encode(const OperationPlan& plan, const MediaType& media, Types::Field& field) {
+  const auto found = std::ranges::find(media.encodings, field.name, &model::Encoding::property);
+  if (found == media.encodings.end() || field.file) return true;
+  if (!found->style) {
+    field.json = field.json || (!found->content_type.empty() && is_json(found->content_type));
+    return true;
+  }
+  if (found->style == Style::deep_object) {
+    field.json = false;
+    field.separator = nested_names;
+    return true;
+  }
+  if (field.json) return false;
+  const TypeText type =
+      types_.parameter_type(types_.type_of(field.pointer, plan.name + "_" + field.name));
+  if (!types_.is_list(type)) return true;
+  const auto separator = separator_of(*found->style, found->explode, true);
+  field.separator = separator.value_or('\0');
+  return separator.has_value();
+}
+
+PlannedContent Planner::form_of(OperationPlan& plan, const std::vector<MediaType>& all) {
   const auto other =
       std::ranges::find_if(all, [](const MediaType& each) { return !is_form(each); });
   if (other != all.end()) {
@@ -247,13 +273,22 @@ PlannedContent Planner::form_of(const OperationPlan& plan, const std::vector<Med
   if (chosen.schema) {
     fields = types_.form_members_of(chosen.schema->pointer, plan.name, has_parts);
   }
+  if (fields.empty() && chosen.schema && types_.is_empty_object(chosen.schema->pointer)) return {};
   if (fields.empty() || fields.size() > members_max) {
-    leave(chosen.location,
-          fmt::format("a form of other members than texts, numbers, lists of them and files is "
-                      "not decoded ('{}')",
-                      chosen.type));
+    leave(chosen.location, fmt::format("a form that is no object of 1 to {} properties is not "
+                                       "decoded ('{}')",
+                                       members_max, chosen.type));
     return {};
   }
+  for (Types::Field& each : fields) {
+    if (encode(plan, chosen, each)) continue;
+    leave(chosen.location, fmt::format("the property '{}' of the form is of a style that is not "
+                                       "decoded ('{}')",
+                                       each.name, chosen.type));
+    return {};
+  }
+  plan.body.nested =
+      std::ranges::any_of(fields, [](char c) { return c != '\0'; }, &Types::Field::separator);
   return {.form = has_parts ? ContentForm::multipart : ContentForm::form,
           .media_type = chosen.type,
           .type = types_.add_parameters(plan.name + "_form", fields)};

@@ -53,6 +53,7 @@ struct PlannedGroup {
   std::string type = {};            // the struct
   std::string name = {};            // of the argument
   bool split = false;               // has katana_separators()
+  bool nested = false;              // one of these is nested_names
 };
 
 // The content of a request.
@@ -60,6 +61,7 @@ struct PlannedBody {
   PlannedContent content = {};  // of the one type that is read
   std::string name = {};        // of the argument; empty: there is none
   bool optional = false;        // may be left out
+  bool nested = false;          // of a form: has katana_separators()
   std::string alias = {};       // of several media types: "using … = katana::ContentOf<…>;\n\n"
 };
 
@@ -102,8 +104,10 @@ class Planner {
   bool add_member(const OperationPlan& plan, const model::Parameter& parameter,
                   std::vector<Types::Field>& fields);
   void add_body(OperationPlan& plan);
-  // Without a type: it is not decoded, and that was said.
-  PlannedContent form_of(const OperationPlan& plan, const std::vector<model::MediaType>& all);
+  // Without a type: it has nothing, or it is not decoded, and that was said.
+  PlannedContent form_of(OperationPlan& plan, const std::vector<model::MediaType>& all);
+  // How a member of a form is sent; false: it is not decoded.
+  bool encode(const OperationPlan& plan, const model::MediaType& media, Types::Field& field);
   PlannedContent several_of(OperationPlan& plan, const std::vector<model::MediaType>& all);
   PlannedContent content_of(const model::MediaType& media, const std::string& hint);
   PlannedReply reply_of(const OperationPlan& plan, const model::Reply& reply);

@@ -29,6 +29,7 @@ struct GeneratorOptions {
   // Of the tests, by "GET /items/{id}".
   std::map<std::string, RequestSample> samples = {};
   bool allow_partial = false;  // leaves to handlers what is not decoded, with warnings
+  bool group_by_path = false;  // an operation without a tag has its path's first word as one
   // How many files have the sources of all tags: api.cpp, api_2.cpp, …. At least 1.
   std::size_t sources = 1;
 };

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iterator>
 
 namespace katana::openapi::generate {
@@ -34,7 +35,8 @@ std::string extractor_of(const PlannedPath& path) {
 std::string extractor_of(const PlannedBody& body) {
   std::string extractor = "katana::Json<" + body.content.type + ">";
   if (body.content.form == ContentForm::form || body.content.form == ContentForm::multipart) {
-    extractor = "katana::FormFields<" + body.content.type + ">";
+    extractor =
+        (body.nested ? "katana::NestedForm<" : "katana::FormFields<") + body.content.type + ">";
   } else if (body.content.form == ContentForm::several) {
     extractor = body.content.type;
   }
@@ -57,7 +59,11 @@ std::vector<ServerText::Argument> ServerText::arguments_of(const OperationPlan& 
                              : each.in == In::header ? "Header<"
                                                      : "Cookie<";
     add(each.type, each.name,
-        fmt::format("katana::{}{}{}>", each.split ? "Split" : "", kind, each.type));
+        fmt::format("katana::{}{}{}>",
+                    each.nested  ? "Nested"
+                    : each.split ? "Split"
+                                 : "",
+                    kind, each.type));
   }
   // Text is the content of the request, which the operation has.
   if (plan.body.name.empty() || plan.body.content.form == ContentForm::text) return arguments;
@@ -132,6 +138,8 @@ void ServerText::add(const OperationPlan& plan) {
   const model::Operation& operation = *plan.operation;
   const std::string& reply = plan.reply_type;
   has_several_ = has_several_ || plan.body.content.form == ContentForm::several;
+  has_nested_ =
+      has_nested_ || plan.body.nested || std::ranges::any_of(plan.groups, &PlannedGroup::nested);
   replies_ += plan.body.alias;
   add_reply_class(plan, reply);
   std::string parameters = "katana::Request request";
@@ -180,14 +188,15 @@ std::string ServerText::source() const {
   return fmt::format(
       "// Made from {} by katana openapi generate: not to be changed.\n"
       "// clang-format off\n"
-      "#include \"{}.hpp\"\n\n{}#include \"katana/service/forms/form_fields.hpp\"\n"
+      "#include \"{}.hpp\"\n\n{}#include \"katana/service/forms/{}.hpp\"\n"
       "#include \"katana/service/head_fields.hpp\"\n"
       "#include \"katana/service/split_parameters.hpp\"\n\n"
       "namespace {} {{\n\nvoid add_routes(katana::Group& group, std::shared_ptr<{}Api> api) {{\n"
       "{}}}\n\n}}  // namespace {}\n",
       options_.source, file_name(),
-      has_several_ ? "#include \"katana/service/content_of.hpp\"\n" : "", options_.name_space,
-      type_name(tag_), routes_, options_.name_space);
+      has_several_ ? "#include \"katana/service/content_of.hpp\"\n" : "",
+      has_nested_ ? "nested_form" : "form_fields", options_.name_space, type_name(tag_), routes_,
+      options_.name_space);
 }
 
 }  // namespace katana::openapi::generate

@@ -47,6 +47,7 @@ class ServerText {
   std::string operations_;
   std::string routes_;
   bool has_several_ = false;  // content that may be of several media types
+  bool has_nested_ = false;   // names with brackets
 };
 
 }  // namespace katana::openapi::generate

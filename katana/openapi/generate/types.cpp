@@ -646,6 +646,8 @@ std::string Types::add_parameters(const std::string& name, const std::vector<Fie
     Member& member = made.members.back();
     if (each.json) {
       become_json(member, each);
+    } else if (each.separator == nested_names) {
+      // As it is within JSON.
     } else if (TypeText type = parameter_type(member.type); !type.text.empty()) {
       type.nullable = member.type.nullable;
       member.type = std::move(type);
@@ -688,7 +690,12 @@ void Types::become_json(Member& member, const Field& field) {
                                     field.name));
   }
   std::erase_if(member.rules, [&](const std::string& rule) { return !is_of_member(rule); });
-  member.type = as_json(member.type);
+  const TypeText& listed = underlying(member.type);
+  if (field.json_items && !listed.items.empty()) {
+    member.type = list_of_these(as_json(listed.items[0]));
+  } else {
+    member.type = as_json(member.type);
+  }
   member.optional = !field.required;
   member.initialiser.clear();
 }
@@ -704,10 +711,10 @@ void Types::become_file(Member& member) {
 
 std::vector<Types::Field> Types::text_members_of(Bytes pointer, const std::string& hint) {
   std::vector<Field> fields = form_members_of(pointer, hint, false);
-  const bool lists = std::ranges::any_of(fields, [&](const Field& each) {
-    return is_list(parameter_type(type_of(each.pointer, hint + "_" + each.name)));
+  const bool others = std::ranges::any_of(fields, [&](const Field& each) {
+    return each.json || is_list(parameter_type(type_of(each.pointer, hint + "_" + each.name)));
   });
-  if (lists) fields.clear();
+  if (others) fields.clear();
   return fields;
 }
 
@@ -719,12 +726,20 @@ std::vector<Types::Field> Types::form_members_of(Bytes pointer, const std::strin
   if (!collect(pointer, properties, required, strict, 0)) return {};
   std::vector<Field> fields;
   for (const auto& [name, place] : properties) {
-    if (parameter_type(type_of(place, hint + "_" + name)).text.empty()) return {};
     const bool needed = std::ranges::find(required, name) != required.end();
     fields.push_back({name, place, needed});
     fields.back().file = parts && is_file(place);
+    fields.back().json = parameter_type(type_of(place, hint + "_" + name)).text.empty();
+    fields.back().json_items = true;
   }
   return fields;
+}
+
+bool Types::is_empty_object(Bytes pointer) {
+  std::vector<std::pair<std::string, std::string>> properties;
+  std::vector<std::string> required;
+  bool strict = false;
+  return collect(pointer, properties, required, strict, 0) && properties.empty() && strict;
 }
 
 bool Types::is_file(Bytes pointer) const {

@@ -29,6 +29,7 @@
 #include <vector>
 
 #include "katana/base/described.hpp"
+#include "katana/base/separators.hpp"
 #include "katana/openapi/description.hpp"
 #include "katana/openapi/generate/names.hpp"
 
@@ -77,15 +78,19 @@ class Types {
     std::string pointer;           // in Description::schemas
     bool required = false;         // false: the request may be without it
     std::string description = {};  // a comment of the member; empty: none
-    char separator = '\0';         // of a list in one text: base/separators.hpp
+    char separator = '\0';         // of a list in one text, or nested_names: base/separators.hpp
     bool file = false;             // of a form
     bool json = false;             // its text is JSON
+    bool json_items = false;       // of a list each item's text is
   };
   std::string add_parameters(const std::string& name, const std::vector<Field>& fields);
   // The properties of an object of texts, numbers and the like; none when it is another.
   std::vector<Field> text_members_of(Bytes pointer, const std::string& hint);
-  // The same of a form, which has lists, too, and files when it is of parts.
+  // The same of a form, which has lists, too, files when it is of parts, and what is no text as
+  // JSON; none when the form is no object with properties.
   std::vector<Field> form_members_of(Bytes pointer, const std::string& hint, bool parts);
+  // An object that may have no member at all.
+  bool is_empty_object(Bytes pointer);
   // Whether both schemas say the same.
   bool is_same(Bytes one, Bytes other) const {
     const Bytes left = follow(one), right = follow(other);

@@ -200,8 +200,11 @@ void Types::describe(std::size_t index) {
                  type.name);
   const char* between = "";
   for (const auto& [name, separator] : type.separators) {
-    fmt::format_to(std::back_inserter(text), "{}katana::Separator{{{}, '{}'}}", between,
-                   literal(name), separator == '\t' ? "\\t" : std::string(1, separator));
+    const std::string by = separator == nested_names ? "katana::nested_names"
+                           : separator == '\t'       ? "'\\t'"
+                                                     : fmt::format("'{}'", separator);
+    fmt::format_to(std::back_inserter(text), "{}katana::Separator{{{}, {}}}", between,
+                   literal(name), by);
     between = ", ";
   }
   text += "};\n}\n";
