@@ -88,7 +88,10 @@ class AnyOf {
   const Variant& variant() const noexcept { return variant_; }
   Variant& variant() noexcept { return variant_; }
 
-  friend bool operator==(const AnyOf&, const AnyOf&) = default;
+  // Not defaulted: of literal types compilers then compare at once, to know whether it is constexpr.
+  friend bool operator==(const AnyOf& one, const AnyOf& other) {
+    return one.variant_ == other.variant_;
+  }
 
  private:
   Variant variant_;

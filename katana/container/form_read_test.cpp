@@ -38,6 +38,12 @@ struct Range {
 };
 KATANA_DESCRIBE_STRICT(Range, gte, lt)
 
+// Of literal types that cannot be compared.
+struct Plan {
+  std::int64_t count = 0;
+};
+KATANA_DESCRIBE(Plan, (count, required))
+
 struct Named {
   std::string name;
 };
@@ -61,12 +67,13 @@ struct Order {
   std::optional<AnyOf<Item, Named>> best;
   std::optional<AnyOf<std::string, std::vector<std::string>>> words;
   std::optional<AnyOf<Named, Unset>> owner;
+  std::optional<AnyOf<Plan, Unset>> plan;
   std::optional<Folder> folder;
   std::optional<AsJson<Item>> extra;
   Value other;
 };
 KATANA_DESCRIBE(Order, (id, length(0, 4)), size, paid, weight, items, (tags, length(0, 3)), counts,
-                created, best, words, owner, folder, extra, other)
+                created, best, words, owner, plan, folder, extra, other)
 
 using Pairs = std::initializer_list<std::pair<const char*, const char*>>;
 
@@ -157,6 +164,7 @@ TEST(FormRead, alternatives_are_chosen_by_what_is_there) {
   EXPECT_EQ(order({{"words[]", "a"}}), R"({"words":["a"]})");
   EXPECT_EQ(order({{"owner", ""}}), R"({"owner":""})");
   EXPECT_EQ(order({{"owner[name]", ""}}), R"({"owner":{"name":""}})");
+  EXPECT_EQ(order({{"plan[count]", "3"}}), R"({"plan":{"count":3}})");
   EXPECT_EQ(order({{"owner", "x"}}), "owner expected one of '', got 'x'");
   EXPECT_EQ(order({{"created", "soon"}}), "created expected integer or object, got other text");
 }
