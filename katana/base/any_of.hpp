@@ -88,7 +88,7 @@ class AnyOf {
   const Variant& variant() const noexcept { return variant_; }
   Variant& variant() noexcept { return variant_; }
 
-  // Not defaulted: of literal types compilers then compare at once, to know whether it is constexpr.
+  // Not defaulted: g++ would compare literal types at once, to know whether it is constexpr.
   friend bool operator==(const AnyOf& one, const AnyOf& other) {
     return one.variant_ == other.variant_;
   }
