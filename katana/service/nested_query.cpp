@@ -23,11 +23,10 @@ std::optional<Error> add_nested_pairs(container::FormTree& tree, Bytes pairs, co
     const auto name = decoded_form(raw_name, kind, raw_name.substr(0, 64));
     if (!name) return name.error();
     const char separator = names.separator(name->bytes());
-    bool more = true;
-    while (more) {
-      const bool is_whole = separator == '\0' || separator == nested_names;
-      const Bytes item = is_whole ? raw : cut_item(raw, separator, more);
-      if (is_whole) more = false;
+    const bool is_list = separator != '\0' && separator != nested_names;
+    for (bool more = true; more;) {
+      more = false;
+      const Bytes item = is_list ? cut_item(raw, separator, more) : raw;
       const auto text = decoded_form(item, kind, name->bytes());
       if (!text) return text.error();
       auto error = add_nested(tree, name->bytes(), {std::string(text->bytes())}, kind, names);

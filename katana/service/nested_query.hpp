@@ -23,7 +23,9 @@
 
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "katana/base/separators.hpp"
@@ -88,27 +90,38 @@ struct Extractor<NestedQuery<T>> {
   }
 };
 
-// Whether something within is marked secret. What is deeper than that is taken for it.
+// Whether something within is marked secret. What is deeper than that is taken for it, because a
+// type may contain itself.
 template <class T, int depth = 4>
 consteval bool has_secrets() {
+  bool found = false;
+  const auto look = [&found]<class A>(std::type_identity<A>) {
+    found = found || has_secrets<A, depth - 1>();
+  };
   if constexpr (is_optional<T>) {
     return has_secrets<WithoutOptional<T>, depth>();
-  } else if constexpr (Described<T> && depth == 0) {
+  } else if constexpr (TextMember<T> || BytesMember<T> || TextFormed<T> ||
+                       std::is_arithmetic_v<T>) {
+    return false;
+  } else if constexpr (depth == 0) {
     return true;
   } else if constexpr (Described<T>) {
-    bool found = false;
     for_each_field<T>([&](const auto& field) {
-      using M = MemberOf<decltype(field)>;
-      found = found || field.rules.secret || has_secrets<M, depth - 1>();
+      found = found || field.rules.secret;
+      look(std::type_identity<MemberOf<decltype(field)>>());
     });
-    return found;
-  } else if constexpr (is_any_of<T> || DescribedVariant<T> || is_box<T>) {
-    return true;
-  } else if constexpr (ListMember<T>) {
-    return has_secrets<typename T::value_type, depth>();
-  } else {
-    return false;
+  } else if constexpr (is_any_of<T>) {
+    for_each_type<T>(look);
+  } else if constexpr (DescribedVariant<T>) {
+    [&]<class... A>(std::type_identity<std::variant<A...>>) {
+      (look(std::type_identity<A>()), ...);
+    }(std::type_identity<T>());
+  } else if constexpr (is_box<T>) {
+    look(std::type_identity<typename T::element_type>());
+  } else if constexpr (DictionaryMember<T> || ListMember<T>) {
+    look(std::type_identity<ElementOf<T>>());
   }
+  return found;
 }
 
 template <class T>

@@ -211,15 +211,6 @@ class OperationCall {
   void put_header(Bytes name, const std::vector<std::string>& items);
   void put_cookie(Bytes name, const std::vector<std::string>& items);
   void put_part(Bytes name, Bytes filename, Bytes type, Bytes content);
-  // Files are never within.
-  template <class M>
-  void put_nested(Bytes name, const M& value) {
-    if constexpr (!requires { value.filename; }) {
-      for (const auto& [each, text] : nested_pairs(name, container::to_json(value))) {
-        put_part(each, {}, {}, text);
-      }
-    }
-  }
   void finish_parts();
   void set_content(std::string content, std::string type);
   void set_media(std::string content, const std::string& type, std::span<const Bytes> listed);
@@ -299,9 +290,15 @@ void OperationCall::multipart(const T& values) {
       }
     };
     detail::if_there(member, [&]<class M>(const M& value) {
-      if (separator_of<T>(field.name) == nested_names) {
-        put_nested(field.name, value);
-      } else if constexpr (ListMember<M>) {
+      if constexpr (!requires { value.filename; } && !requires { value[0].filename; }) {
+        if (separator_of<T>(field.name) == nested_names) {
+          for (const auto& [name, text] : nested_pairs(field.name, container::to_json(value))) {
+            put_part(name, {}, {}, text);
+          }
+          return;
+        }
+      }
+      if constexpr (ListMember<M>) {
         for (const auto& item : value) put(item);
       } else {
         put(value);

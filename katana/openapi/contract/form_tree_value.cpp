@@ -1,7 +1,5 @@
 #include "katana/openapi/contract/form_tree_value.hpp"
 
-#include <fmt/format.h>
-
 #include <cstdint>
 #include <string>
 #include <utility>

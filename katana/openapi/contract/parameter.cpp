@@ -334,7 +334,10 @@ void ParameterContract::check_brackets(std::span<const RawMember> raw,
     if (!added) return violations.add(in, name, {}, std::string(added.error().message()));
   }
   const auto node = tree.root().members.find(name);
-  if (node == tree.root().members.end()) return;  // brackets that do not match
+  if (node == tree.root().members.end()) {  // brackets that do not match: another name
+    if (required) add_missing(violations);
+    return;
+  }
   Findings findings;
   const Value value = form_tree_value(*node->second, schema::Shape(schema->root()), {}, findings);
   if (!findings.empty() || !schema->check(value, findings)) {
