@@ -66,12 +66,11 @@ Json<PricedItems> first_items(std::span<const Item> items, std::int64_t orders) 
   return {.value = {.items = std::move(priced), .count = items.size()}};
 }
 
-// Counts what comes, piece by piece.
+// Counts what comes, where it was received.
 Task<void> count_upload(ContentReader content, ReplyWriter reply) {
   std::size_t bytes = 0;
-  for (Text piece = co_await content.read(); !piece.empty(); piece = co_await content.read()) {
-    bytes += piece.size();
-  }
+  auto count = [&bytes](Bytes piece) { bytes += piece.size(); };
+  co_await content.for_each(count);
   const Text answer = format_text("{}", bytes);
   reply.begin(200, "text/plain", static_cast<std::int64_t>(answer.size()));
   co_await reply.write(answer.bytes());

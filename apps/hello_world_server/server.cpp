@@ -69,9 +69,8 @@ Result<std::unique_ptr<log::Log>> start_access_log(const std::string& file) {
 // How much was sent, once it was decoded.
 Task<void> measure(ContentReader content, ReplyWriter reply) {
   std::size_t bytes = 0;
-  for (Text piece = co_await content.read(); !piece.empty(); piece = co_await content.read()) {
-    bytes += piece.size();
-  }
+  auto add = [&bytes](Bytes piece) { bytes += piece.size(); };
+  co_await content.for_each(add);
   const Text answer = format_text("{} bytes", bytes);
   reply.begin(200, "text/plain", static_cast<std::int64_t>(answer.size()));
   co_await reply.write(answer.bytes());

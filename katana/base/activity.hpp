@@ -79,14 +79,19 @@ class Waiting {
   explicit operator bool() const noexcept { return static_cast<bool>(handle_); }
   // This object may be gone when it returns.
   void resume() const {
+    run([handle = handle_] { handle.resume(); });
+  }
+  // Runs something for the coroutine, which goes on waiting.
+  template <class F>
+  void run(F call) const {
     const DeadlineScope time(deadline_);
     if (activity_ == nullptr) [[likely]] {
       const ActivityScope scope(nullptr);
-      handle_.resume();
+      call();
     } else {
       const ActivityScope scope(activity_);
       const SiteScope site(activity_->site);
-      handle_.resume();
+      call();
     }
   }
 

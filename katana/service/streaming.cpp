@@ -13,6 +13,7 @@ namespace katana::detail {
 constexpr std::size_t decoded_bytes_max = 64 * 1024;
 
 bool Stream::on_content(Bytes piece, bool last) noexcept {
+  if (visit_ != nullptr) return show_content(piece, last);
   if (decoder_ != nullptr) {
     decoder_->append(piece, last);
     decode(wanted_);
@@ -21,6 +22,36 @@ bool Stream::on_content(Bytes piece, bool last) noexcept {
     ended_ = last;
   }
   if (reader_ && (ended_ || received_.size() >= wanted_)) std::exchange(reader_, {}).resume();
+  return static_cast<bool>(reader_);
+}
+
+bool Stream::visit_received(Visit visit, void* visitor) {
+  for (;;) {
+    if (decoder_ != nullptr && !ended_) decode(1);
+    if (received_.empty()) return ended_;
+    const Text piece = std::exchange(received_, Text());
+    visit(visitor, piece.bytes());
+  }
+}
+
+bool Stream::show_content(Bytes piece, bool last) noexcept {
+  reader_.run([&]() noexcept {
+    try {
+      if (decoder_ != nullptr) {
+        decoder_->append(piece, last);
+        visit_received(visit_, visitor_);
+      } else {
+        ended_ = last;
+        if (!piece.empty()) visit_(visitor_, piece);
+      }
+    } catch (...) {
+      visit_failure_ = std::current_exception();
+    }
+  });
+  if (ended_ || visit_failure_ != nullptr) {
+    visit_ = nullptr;
+    std::exchange(reader_, {}).resume();
+  }
   return static_cast<bool>(reader_);
 }
 

@@ -10,20 +10,27 @@
 //   }
 //
 // Owns       pieces that were read belong to the handler; what is written is copied.
+// Borrows    a piece that for_each() shows, from where it was received: for the call that it is
+//            shown to.
 // Thread     its reactor's.
 // Allocates  from the recycler.
 // Fails      read() throws std::runtime_error for content that decompression() cannot decode: a
-//            handler that lets it pass before begin() has it answered with 400 or 413. Else never:
-//            when the peer leaves, sends malformed content or is too slow, the coroutine is
-//            destroyed where it waits. A handler that throws before begin() is answered with 500;
-//            later the connection is reset.
-// Invariant  the peer is read only as fast as read() is called, and written only as fast as it
+//            handler that lets it pass before begin() has it answered with 400 or 413. So does
+//            for_each(), which also throws what its callable throws. Else never: when the peer
+//            leaves, sends malformed content or is too slow, the coroutine is destroyed where it
+//            waits. A handler that throws before begin() is answered with 500; later the connection
+//            is reset.
+// Invariant  the peer is read only as fast as the handler asks, and written only as fast as it
 //            reads.
 #pragma once
 
 #include <coroutine>
+#include <cstdint>
+#include <exception>
 #include <memory>
 #include <optional>
+#include <type_traits>
+#include <utility>
 
 #include "katana/base/activity.hpp"
 #include "katana/base/task.hpp"
@@ -67,6 +74,25 @@ class Stream : public session::Pending {
       return std::exchange(stream.received_, Text());
     }
   };
+  using Visit = void (*)(void* visitor, Bytes piece);
+  struct VisitAwaiter {
+    Stream& stream;
+    Visit visit;
+    void* visitor;
+    bool await_ready() const { return stream.visit_received(visit, visitor); }
+    void await_suspend(std::coroutine_handle<> handle) const noexcept {
+      stream.reader_ = handle;
+      stream.visit_ = visit;
+      stream.visitor_ = visitor;
+      stream.exchange_.want_content();
+    }
+    void await_resume() const {
+      if (stream.visit_failure_ != nullptr) {
+        std::rethrow_exception(std::exchange(stream.visit_failure_, nullptr));
+      }
+      if (stream.decoder_ != nullptr) stream.throw_if_malformed();
+    }
+  };
   struct WriteAwaiter {
     Stream& stream;
     Bytes content;
@@ -93,6 +119,9 @@ class Stream : public session::Pending {
   Bytes unwritten_;
   Waiting reader_;
   Waiting writer_;
+  Visit visit_ = nullptr;  // null: the reader wants pieces of its own
+  void* visitor_ = nullptr;
+  std::exception_ptr visit_failure_;  // thrown where the reader goes on
   std::size_t wanted_ = 1;
   std::size_t taken_bytes_ = 0;               // the piece that the handler has
   std::size_t noted_bytes_ = 0;               // and what it says that it keeps
@@ -115,6 +144,10 @@ class Stream : public session::Pending {
   // There is enough to read, or nothing will come any more.
   bool has_received(std::size_t wanted) noexcept;
   void decode(std::size_t wanted) noexcept;
+  // Shows what there is, and keeps nothing of it. True: it was the last. Throws what `visit` does.
+  bool visit_received(Visit visit, void* visitor);
+  // Content comes while the reader waits in for_each().
+  bool show_content(Bytes piece, bool last) noexcept;
   void throw_if_malformed() const;
   void report(Bytes what) noexcept;
 };
@@ -132,6 +165,16 @@ class ContentReader {
   // All that is left if it is less than `bytes`, else at least so much.
   auto read_at_least(std::size_t bytes) noexcept {
     return detail::Stream::ReadAwaiter{*stream_, bytes};
+  }
+  // Shows all that is left to `visit`, piece by piece as it is received, without a copy: a piece is
+  // gone when `visit` returns, which cannot wait. A variable, because it is called until the end.
+  template <class Visitor>
+  auto for_each(Visitor& visit) noexcept {
+    static_assert(std::is_invocable_r_v<void, Visitor&, Bytes>,
+                  "for_each() takes a callable of a Bytes that returns nothing and does not wait");
+    return detail::Stream::VisitAwaiter{
+        *stream_, [](void* visitor, Bytes piece) { (*static_cast<Visitor*>(visitor))(piece); },
+        &visit};
   }
   // Everything has been received; what read() did not return yet comes with the next one.
   bool ended() const noexcept { return stream_->ended_; }

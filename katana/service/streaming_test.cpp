@@ -149,6 +149,90 @@ TEST_F(StreamingTest, read_at_least_waits_for_so_much_or_the_end) {
   EXPECT_TRUE(exchange_->completed);
 }
 
+TEST_F(StreamingTest, for_each_shows_pieces_where_they_were_received) {
+  std::vector<const char*> places;
+  std::string all;
+  route([&](ContentReader content, ReplyWriter reply) -> Task<void> {
+    auto visit = [&](Bytes piece) {
+      places.push_back(piece.data());
+      all += piece;
+    };
+    co_await content.for_each(visit);
+    reply.begin(200, "text/plain");
+    co_await reply.write(all);
+  });
+  begin();
+  EXPECT_EQ(exchange_->content_wishes, 1);
+  const std::size_t held = exchange_->pending_bytes();
+  std::string first(100, 'a');
+  std::string second(100, 'b');
+  const std::vector<const char*> received{first.data(), second.data()};
+  EXPECT_TRUE(exchange_->streamed(std::move(first), false));
+  EXPECT_TRUE(exchange_->streamed(std::move(second), false));
+  EXPECT_TRUE(exchange_->streamed("", false));  // nothing is no piece
+  EXPECT_EQ(places, received);
+  EXPECT_EQ(exchange_->pending_bytes(), held);
+  EXPECT_TRUE(exchange_->content_sent.empty());
+  exchange_->streamed("third", true);
+  EXPECT_EQ(exchange_->content_sent, std::string(100, 'a') + std::string(100, 'b') + "third");
+  EXPECT_TRUE(exchange_->completed);
+}
+
+TEST_F(StreamingTest, for_each_begins_with_what_came_before_it) {
+  std::vector<std::string> pieces;
+  route([&](ContentReader content, ReplyWriter reply) -> Task<void> {
+    pieces.emplace_back((co_await content.read()).bytes());
+    co_await gate_;
+    auto visit = [&](Bytes piece) { pieces.emplace_back(piece); };
+    co_await content.for_each(visit);
+    pieces.emplace_back((co_await content.read()).bytes());
+    reply.begin(204, "text/plain");
+  });
+  begin();
+  exchange_->streamed("one", false);
+  exchange_->streamed("two", false);
+  gate_.open();
+  EXPECT_EQ(pieces, (std::vector<std::string>{"one", "two"}));
+  exchange_->streamed("three", false);
+  exchange_->streamed("", true);
+  EXPECT_EQ(pieces, (std::vector<std::string>{"one", "two", "three", ""}));
+  EXPECT_TRUE(exchange_->completed);
+}
+
+TEST_F(StreamingTest, for_each_of_no_content_shows_nothing) {
+  int calls = 0;
+  route([&](ContentReader content, ReplyWriter reply) -> Task<void> {
+    auto visit = [&](Bytes) { ++calls; };
+    co_await content.for_each(visit);
+    reply.begin(204, "text/plain");
+  });
+  EXPECT_EQ(get().status, 204u);
+  EXPECT_EQ(calls, 0);
+}
+
+TEST_F(StreamingTest, what_is_thrown_by_a_visit_is_thrown_where_the_handler_waits) {
+  std::string caught;
+  int calls = 0;
+  route([&](ContentReader content, ReplyWriter reply) -> Task<void> {
+    auto visit = [&](Bytes piece) {
+      ++calls;
+      if (piece == "bad") throw std::runtime_error("a bad piece");
+    };
+    try {
+      co_await content.for_each(visit);
+    } catch (const std::runtime_error& error) {
+      caught = error.what();
+    }
+    reply.begin(422, "text/plain");
+  });
+  begin();
+  EXPECT_TRUE(exchange_->streamed("good", false));
+  exchange_->streamed("bad", false);
+  EXPECT_EQ(caught, "a bad piece");
+  EXPECT_EQ(calls, 2);
+  EXPECT_EQ(exchange_->status, 422u);
+}
+
 TEST_F(StreamingTest, an_end_without_bytes_is_read_as_empty) {
   route(echo);
   begin();

@@ -265,6 +265,16 @@ class DecompressionTest : public CompressionTest {
                 reply.begin(200, "text/plain", static_cast<std::int64_t>(all.size()));
                 co_await reply.write(all.bytes());
               },
+              route)
+          .post(
+              "/visit",
+              [](ContentReader content, ReplyWriter reply) -> Task<void> {
+                Text all;
+                auto add = [&all](Bytes piece) { all.append(piece); };
+                co_await content.for_each(add);
+                reply.begin(200, "text/plain", static_cast<std::int64_t>(all.size()));
+                co_await reply.write(all.bytes());
+              },
               route);
     }));
     dispatcher_.emplace(*service_);
@@ -282,8 +292,9 @@ class DecompressionTest : public CompressionTest {
   }
   bool scarce_ = false;  // 100,000 bytes of memory are left
   // In pieces of so many bytes.
-  FakeExchange& stream(std::string_view coding, Bytes content, std::size_t piece) {
-    exchange_ = std::make_unique<FakeExchange>("POST", "/stream",
+  FakeExchange& stream(std::string_view coding, Bytes content, std::size_t piece,
+                       std::string_view path = "/stream") {
+    exchange_ = std::make_unique<FakeExchange>("POST", path,
                                                "Content-Encoding: " + std::string(coding) + "\n");
     exchange_->awaiting_content();
     exchange_->serve(*dispatcher_);
@@ -301,13 +312,15 @@ TEST_F(DecompressionTest, a_handler_gets_the_content_that_was_meant) {
   for (const Coding coding : {Coding::gzip, Coding::brotli, Coding::zstd}) {
     EXPECT_EQ(post("/whole", coding_name(coding), encoded(coding, text_)).content_sent, text_);
     for (const std::size_t piece : {1u, 100u, 100'000u}) {
-      EXPECT_EQ(stream(coding_name(coding), encoded(coding, text_), piece).content_sent, text_)
-          << piece;
+      const std::string coded = encoded(coding, text_);
+      EXPECT_EQ(stream(coding_name(coding), coded, piece).content_sent, text_) << piece;
+      EXPECT_EQ(stream(coding_name(coding), coded, piece, "/visit").content_sent, text_) << piece;
     }
   }
   EXPECT_EQ(post("/whole", "identity", text_).content_sent, text_);
   EXPECT_EQ(post("/whole", "", text_).content_sent, text_);
   EXPECT_EQ(stream("identity", text_, 100).content_sent, text_);
+  EXPECT_EQ(stream("identity", text_, 100, "/visit").content_sent, text_);
 }
 
 TEST_F(DecompressionTest, what_is_decoded_counts_while_it_is_there_and_without_memory_is_503) {
@@ -369,8 +382,10 @@ TEST_F(DecompressionTest, what_is_not_in_its_coding_is_a_bad_request) {
   const std::string coded = encoded(Coding::gzip, text_);
   EXPECT_EQ(post("/whole", "gzip", "no gzip").status, 400u);
   EXPECT_EQ(post("/whole", "gzip", coded.substr(0, coded.size() - 5)).status, 400u);
-  EXPECT_EQ(stream("gzip", "no gzip at all", 3).status, 400u);
-  EXPECT_EQ(stream("gzip", Bytes(coded).substr(0, coded.size() - 5), 100).status, 400u);
+  for (const char* const path : {"/stream", "/visit"}) {
+    EXPECT_EQ(stream("gzip", "no gzip at all", 3, path).status, 400u);
+    EXPECT_EQ(stream("gzip", Bytes(coded).substr(0, coded.size() - 5), 100, path).status, 400u);
+  }
 }
 
 TEST_F(DecompressionTest, a_bomb_is_too_large_or_too_dense) {
@@ -381,6 +396,8 @@ TEST_F(DecompressionTest, a_bomb_is_too_large_or_too_dense) {
     const std::string bomb = encoded(coding, std::string(30'000'000, '\0'));
     EXPECT_EQ(post("/whole", coding_name(coding), bomb).status, 413u);
     EXPECT_EQ(stream(coding_name(coding), bomb, 1000).status, 413u);
+    EXPECT_EQ(exchange_->failures, 0);
+    EXPECT_EQ(stream(coding_name(coding), bomb, 1000, "/visit").status, 413u);
     EXPECT_EQ(exchange_->failures, 0);
   }
   serve_digest({.codecs = every_codec(), .ratio_max = 2});
