@@ -59,6 +59,24 @@ class Outbox {
     return reserve_in_new_block(count);
   }
 
+  // The two in one, while nothing is pending: `fill` gets room for `most` bytes and returns the end
+  // of what it has written, which is not nothing. False: something is pending, or no block has
+  // room; then `fill` is not called.
+  template <class Fill>
+  [[gnu::always_inline]] bool write_first(std::size_t most, Fill fill) noexcept {
+    if (head_ != nullptr || most > reserve_bytes_max()) return false;
+    char* const memory = blocks_->take();
+    if (memory == nullptr) [[unlikely]]
+      return false;
+    char* const begin = memory + sizeof(Block);
+    const auto size = static_cast<std::size_t>(fill(begin) - begin);
+    Block* const block = new (memory) Block{nullptr, static_cast<std::uint32_t>(size), 0, 1};
+    segment(*block, 0) = {begin, size, nullptr};
+    head_ = tail_ = block;
+    pending_ = size;
+    return true;
+  }
+
   // Promises the first `count` bytes of the last reserve(). REQUIRES count ≤ what was reserved.
   [[gnu::always_inline]] void commit(std::size_t count) noexcept {
     if (count == 0) return;  // a segment of nothing would take room that nobody reserved
@@ -92,14 +110,23 @@ class Outbox {
   std::size_t gather(std::span<iovec> out) const noexcept {
     return gather_only(out[0]) ? 1 : gather_all(out);
   }
-  // False: not all of it is one run of bytes, as it nearly always is; `out` is then as it was.
+  // False: not all of it is the only run of bytes of the only block, as it nearly always is; `out` is
+  // then as it was.
   [[gnu::always_inline]] bool gather_only(iovec& out) const noexcept {
-    if (has_files_ || head_ == nullptr || head_ != tail_ ||
-        head_->segments_end - head_->segments_begin != 1) {
+    if (has_files_ || head_ == nullptr || head_ != tail_ || head_->segments_begin != 0 ||
+        head_->segments_end != 1) {
       return false;
     }
-    out = entry_of(segment(*head_, head_->segments_begin));
+    out = entry_of(segment(*head_, 0));
     return true;
+  }
+  // The peer's side took all that gather_only() gave.
+  [[gnu::always_inline]] void advance_only() noexcept {
+    pending_ = 0;
+    if (retains_) [[unlikely]]
+      let_go_of_all();
+    blocks_->give(reinterpret_cast<char*>(head_));
+    head_ = tail_ = nullptr;
   }
   // There may be a file among what is pending.
   bool has_files() const noexcept { return has_files_; }

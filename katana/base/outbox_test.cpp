@@ -107,6 +107,45 @@ TEST_F(OutboxTest, reserve_gives_up_to_its_maximum_and_no_more) {
   EXPECT_NE(outbox.reserve(outbox.reserve_bytes_max()), nullptr);
 }
 
+TEST_F(OutboxTest, what_is_first_is_written_in_one_step_and_passed_in_one) {
+  int calls = 0;
+  const auto fill = [&](char* to) noexcept {
+    ++calls;
+    std::memcpy(to, "first", 5);
+    return to + 5;
+  };
+  ASSERT_TRUE(outbox.write_first(100, fill));
+  EXPECT_EQ(outbox.pending(), 5u);
+  EXPECT_EQ(gathered(outbox), "first");
+  EXPECT_FALSE(outbox.write_first(100, fill));  // it would not be the first
+  ASSERT_TRUE(outbox.write(" second"));
+  EXPECT_EQ(gathered(outbox), "first second");
+  EXPECT_EQ(segments(outbox), 1u);
+  iovec only;
+  ASSERT_TRUE(outbox.gather_only(only));
+  EXPECT_EQ(only.iov_len, 12u);
+  outbox.advance_only();
+  EXPECT_TRUE(outbox.empty());
+  EXPECT_EQ(pool.available(), pool.capacity());
+  EXPECT_FALSE(outbox.write_first(outbox.reserve_bytes_max() + 1, fill));
+  ASSERT_TRUE(outbox.write_first(outbox.reserve_bytes_max(), fill));
+  outbox.advance(2);
+  EXPECT_EQ(gathered(outbox), "rst");
+  ASSERT_TRUE(outbox.gather_only(only));
+  EXPECT_EQ(only.iov_len, 3u);
+  outbox.advance_only();
+  EXPECT_EQ(pool.available(), pool.capacity());
+  EXPECT_EQ(calls, 2);
+}
+
+TEST_F(OutboxTest, without_a_block_nothing_is_the_first) {
+  std::vector<char*> taken;
+  while (char* const block = pool.take()) taken.push_back(block);
+  EXPECT_FALSE(outbox.write_first(10, [](char* to) noexcept { return to; }));
+  EXPECT_TRUE(outbox.empty());
+  for (char* const block : taken) pool.give(block);
+}
+
 TEST_F(OutboxTest, gather_fills_no_more_than_it_is_given_and_goes_on_after_advance) {
   const std::array<std::string, 5> texts = {"a", "b", "c", "d", "e"};
   for (const std::string& text : texts) ASSERT_TRUE(outbox.refer(text));

@@ -50,6 +50,12 @@ class ReactorSending : public ReactorLinks<Engine> {
     const engine::Sent sent = engine_.send(connection.link_, {&only, 1}, accepted);
     if (sent != engine::Sent::completed) [[unlikely]]
       return note_incomplete(connection, outbox, sent, accepted);
+    if (connection.send_deadline_ == never) [[likely]] {
+      counters_.bytes_sent += only.iov_len;
+      connection.counters_.bytes_sent += only.iov_len;
+      outbox.advance_only();
+      return true;
+    }
     note_sent(connection, outbox, accepted);
     return outbox.empty() || send(connection, outbox);
   }
