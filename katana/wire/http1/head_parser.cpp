@@ -94,10 +94,10 @@ HeadResult check_lines(const Limits& limits, Bytes input, LineProgress& progress
 }
 
 HeadResult HeadParser::parse_in_pieces(Bytes input, LineProgress& progress, http::Head& head,
-                                       Framing& framing) const noexcept {
+                                       Framing& framing) noexcept {
   const HeadResult form = check_lines(limits_, input, progress);
   if (form.verdict != HeadVerdict::complete) return form;
-  return whole_(limits_, input.substr(0, form.bytes), head, framing);
+  return whole_(limits_, input.substr(0, form.bytes), head, framing, host_);
 }
 
 bool supported(Kernels kernels) noexcept {

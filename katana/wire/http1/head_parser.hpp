@@ -16,6 +16,7 @@
 // byte costs a constant number of visits per byte.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -59,6 +60,15 @@ enum class Kernels : std::uint8_t { scalar, sse42, avx2, neon };
 bool supported(Kernels kernels) noexcept;
 Kernels best_kernels() noexcept;
 
+// The Host that came last, and that was plain (plain_host_end()): a server has few, so the next one
+// is nearly always the same, and a comparison is cheaper than another look at each character.
+struct KnownHost {
+  static constexpr std::size_t bytes_min = 8;
+  static constexpr std::size_t bytes_max = 32;
+  std::array<char, bytes_max> line;  // the value and its CRLF
+  std::size_t size = SIZE_MAX;       // which nothing is long enough for: none is known
+};
+
 class HeadParser {
  public:
   // REQUIRES are_valid(limits) and supported(kernels). Borrows `limits`.
@@ -67,7 +77,7 @@ class HeadParser {
   // `input` starts at the head's first byte. `progress` is {} for a new head and is to be given
   // back as it was left, with the same bytes and what followed them.
   HeadResult parse(Bytes input, LineProgress& progress, http::Head& head,
-                   Framing& framing) const noexcept {
+                   Framing& framing) noexcept {
     if (progress.searched == 0) {
       const HeadResult whole = parse_whole(input, head, framing);
       if (whole.verdict == HeadVerdict::complete) return whole;
@@ -77,23 +87,24 @@ class HeadParser {
 
   // The two steps of parse(), for who would keep nothing in registers for the second. The first
   // knows only a head that is complete; every other verdict of it says: take the second.
-  HeadResult parse_whole(Bytes input, http::Head& head, Framing& framing) const noexcept {
-    return whole_(limits_, input, head, framing);
+  HeadResult parse_whole(Bytes input, http::Head& head, Framing& framing) noexcept {
+    return whole_(limits_, input, head, framing, host_);
   }
   KATANA_RARE HeadResult parse_in_pieces(Bytes input, LineProgress& progress, http::Head& head,
-                                         Framing& framing) const noexcept;
+                                         Framing& framing) noexcept;
 
  private:
   const Limits& limits_;
-  HeadResult (*whole_)(const Limits&, Bytes, http::Head&, Framing&) noexcept;
+  HeadResult (*whole_)(const Limits&, Bytes, http::Head&, Framing&, KnownHost&) noexcept;
+  KnownHost host_;
 };
 
 // The one-pass parser in its builds, of which a processor has some. `incomplete` also stands for
 // "not right": check_lines() says which.
-HeadResult parse_whole_scalar(const Limits&, Bytes, http::Head&, Framing&) noexcept;
-HeadResult parse_whole_sse42(const Limits&, Bytes, http::Head&, Framing&) noexcept;
-HeadResult parse_whole_avx2(const Limits&, Bytes, http::Head&, Framing&) noexcept;
-HeadResult parse_whole_neon(const Limits&, Bytes, http::Head&, Framing&) noexcept;
+HeadResult parse_whole_scalar(const Limits&, Bytes, http::Head&, Framing&, KnownHost&) noexcept;
+HeadResult parse_whole_sse42(const Limits&, Bytes, http::Head&, Framing&, KnownHost&) noexcept;
+HeadResult parse_whole_avx2(const Limits&, Bytes, http::Head&, Framing&, KnownHost&) noexcept;
+HeadResult parse_whole_neon(const Limits&, Bytes, http::Head&, Framing&, KnownHost&) noexcept;
 
 // Judges the form of the lines that are complete. `bytes` of a complete verdict is the size of the
 // head.

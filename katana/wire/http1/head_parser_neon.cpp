@@ -4,9 +4,9 @@
 
 namespace katana::http1 {
 
-HeadResult parse_whole_neon(const Limits& limits, Bytes input, http::Head& head,
-                            Framing& framing) noexcept {
-  return detail::parse_whole<NeonKernels>(limits, input, head, framing);
+HeadResult parse_whole_neon(const Limits& limits, Bytes input, http::Head& head, Framing& framing,
+                            KnownHost& host) noexcept {
+  return detail::parse_whole<NeonKernels>(limits, input, head, framing, host);
 }
 
 }  // namespace katana::http1

@@ -3,9 +3,9 @@
 
 namespace katana::http1 {
 
-HeadResult parse_whole_scalar(const Limits& limits, Bytes input, http::Head& head,
-                              Framing& framing) noexcept {
-  return detail::parse_whole<ScalarKernels>(limits, input, head, framing);
+HeadResult parse_whole_scalar(const Limits& limits, Bytes input, http::Head& head, Framing& framing,
+                              KnownHost& host) noexcept {
+  return detail::parse_whole<ScalarKernels>(limits, input, head, framing, host);
 }
 
 }  // namespace katana::http1

@@ -45,7 +45,7 @@ struct Context {
   Context(const Context&) = delete;
 
   const Limits limits;
-  const HeadParser parser;
+  HeadParser parser;
   http::Head head;
   HeadWriter head_writer;
 };
@@ -93,6 +93,7 @@ class Machine {
     }
     deadline_ = never;
     go_from<Cause::request_ends, State::idle, State::head>();
+    if (whole.bytes == 0) __builtin_unreachable();  // so that the caller asks once
     return whole.bytes;
   }
   // REQUIRES that next_request() has just given 0 for the same input.
@@ -201,18 +202,30 @@ class Machine {
   void become_idle(Instant now) noexcept { deadline_ = now + context_->limits.idle_timeout; }
   // The request is complete, and its reply has a head that says nothing of the connection.
   bool takes_kept_head() const noexcept {
-    return state_ == State::reply && reply_ == Reply::none && !is_head_request_ && !is_http10_ &&
-           !close_wanted_ && framing_.keep_alive;
+    // Joined, not branched on: nearly always all of it is so.
+    return (static_cast<unsigned>(state_ != State::reply) | static_cast<unsigned>(reply_) |
+            unsigned{is_head_request_} | unsigned{is_http10_} | unsigned{close_wanted_} |
+            unsigned{!framing_.keep_alive}) == 0;
   }
   // False: no block has room for it.
   [[gnu::always_inline]] bool respond_as_kept(Bytes content, Instant now, Outbox& outbox) noexcept {
-    char* const begin = outbox.reserve(HeadWriter::kept_capacity + content.size());
-    if (begin == nullptr) [[unlikely]]
+    const auto fill = [&](char* to) noexcept {
+      return put_short(context_->head_writer.put_kept(to), content);
+    };
+    if (!outbox.write_first(HeadWriter::kept_capacity + content.size(), fill) &&
+        !respond_behind_others(content, outbox)) [[unlikely]] {
       return false;
-    char* const end = put_short(context_->head_writer.put_kept(begin), content);
-    outbox.commit(static_cast<std::size_t>(end - begin));
+    }
     go_from<Cause::reply_ends, State::reply>();
     become_idle(now);
+    return true;
+  }
+  // Pipelined: there is a block, or one that is full.
+  [[gnu::noinline]] bool respond_behind_others(Bytes content, Outbox& outbox) noexcept {
+    char* const begin = outbox.reserve(HeadWriter::kept_capacity + content.size());
+    if (begin == nullptr) return false;
+    char* const end = put_short(context_->head_writer.put_kept(begin), content);
+    outbox.commit(static_cast<std::size_t>(end - begin));
     return true;
   }
   // Two overlapping moves where a call of memcpy would have to find out the size.

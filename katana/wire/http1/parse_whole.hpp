@@ -185,17 +185,48 @@ KATANA_TARGET inline const char* parse_request_line(const Limits& limits, const 
   return p;
 }
 
+// The value at `p`, with its CRLF, is the one that is known. Differences are joined, not branched on.
+[[gnu::always_inline]] inline bool begins_with(const KnownHost& known, const char* p,
+                                               const char* end) noexcept {
+  const std::size_t size = known.size;
+  if (static_cast<std::size_t>(end - p) < size) [[unlikely]]
+    return false;
+  const char* const line = known.line.data();
+  std::uint64_t differences =
+      (load64(p) ^ load64(line)) | (load64(p + size - 8) ^ load64(line + size - 8));
+  if (size > 16) {
+    differences |=
+        (load64(p + 8) ^ load64(line + 8)) | (load64(p + size - 16) ^ load64(line + size - 16));
+  }
+  return differences == 0;
+}
+
+// `begin` to `end` is a plain Host with its CRLF. One of another size is not kept: the known one
+// stays.
+inline void remember(KnownHost& known, const char* begin, const char* end) noexcept {
+  const auto size = static_cast<std::size_t>(end - begin);
+  if (size < KnownHost::bytes_min || size > KnownHost::bytes_max) return;
+  std::memcpy(known.line.data(), begin, size);
+  known.size = size;
+}
+
 // "Host: ", a plain one, CR LF: name, value and meaning in one scan, because it is in every request
 // and nearly always the first field (RFC 9110 §7.2). Returns `p` for any other line. Facts are told
 // of it by parse_fields().
 template <class K>
 KATANA_TARGET inline const char* parse_plain_host_line(const char* base, const char* p,
-                                                       const char* end, http::Head& head) noexcept {
+                                                       const char* end, http::Head& head,
+                                                       KnownHost& known) noexcept {
   if (end - p < 10 || !is_name(p, "host") || load16(p + 4) != load16(": ")) return p;
   const char* const value = p + 6;
+  if (begins_with(known, value, end)) [[likely]] {
+    head.add_field(slice(base, p, p + 4), slice(base, value, value + known.size - 2));
+    return value + known.size;
+  }
   const char* const value_end = plain_host_end<K>(base, value, end);
   if (value_end == nullptr || end - value_end < 2 || !is_line_end(value_end)) return p;
   head.add_field(slice(base, p, p + 4), slice(base, value, value_end));
+  remember(known, value, value_end + 2);
   return value_end + 2;
 }
 
@@ -242,7 +273,7 @@ template <class K>
 
 template <class K>
 KATANA_TARGET HeadResult parse_whole(const Limits& limits, Bytes input, http::Head& head,
-                                     Framing& framing) noexcept {
+                                     Framing& framing, KnownHost& host) noexcept {
   const char* const base = input.data();
   const std::size_t size =
       input.size() < limits.head_bytes_max ? input.size() : limits.head_bytes_max;
@@ -250,7 +281,7 @@ KATANA_TARGET HeadResult parse_whole(const Limits& limits, Bytes input, http::He
   head.begin(base);
   const char* const fields = parse_request_line<K>(limits, base, end, head);
   if (fields == nullptr) return not_whole;
-  const char* const p = parse_plain_host_line<K>(base, fields, end, head);
+  const char* const p = parse_plain_host_line<K>(base, fields, end, head, host);
   const bool means_nothing_else =
       p != fields && head.target_is_plain() && head.minor_version() == 1;
   if (!means_nothing_else || !ends_with_empty_line(p, end)) {
