@@ -54,10 +54,21 @@ inline void Dispatcher::serve_route(session::Exchange& exchange, Moment moment,
 inline void Dispatcher::serve(session::Exchange& exchange, const Incoming& incoming, Bytes path,
                               Bytes query) {
   const http::Head& head = incoming.head;
-  const RouteMatch match = service_.table().match(head.method(), path, parameters_);
+  const auto literal = service_.table().match_literal(head.method(), path, parameters_);
   const RequestView request(head, path, query, parameters_, incoming.content, &exchange);
+  if (literal.step == RouteTable::LiteralStep::found) {
+    serve_route(exchange, incoming.moment, service_.route(literal.route), request);
+  } else {
+    serve_otherwise(exchange, incoming.moment, request, literal.step);
+  }
+}
+
+void Dispatcher::serve_otherwise(session::Exchange& exchange, Moment moment,
+                                 const RequestView& request, RouteTable::LiteralStep step) {
+  const RouteMatch match =
+      service_.table().match_otherwise(request.method(), request.path(), parameters_, step);
   if (match.kind == MatchKind::found) [[likely]] {
-    serve_route(exchange, incoming.moment, service_.route(match.route), request);
+    serve_route(exchange, moment, service_.route(match.route), request);
   } else {
     answer_unrouted(exchange, match.kind, match.allowed, request);
   }

@@ -58,6 +58,10 @@ class Dispatcher final : public session::RequestHandler {
   // `path` is normalised.
   [[gnu::always_inline]] inline void serve(session::Exchange& exchange, const Incoming& incoming,
                                            Bytes path, Bytes query);
+  // A path that is no literal pattern's: with parameters, or of no route. Not in line, so that
+  // the others save no registers for the walk through the tree.
+  [[gnu::noinline]] void serve_otherwise(session::Exchange& exchange, Moment moment,
+                                         const RequestView& request, RouteTable::LiteralStep step);
   // True: a middleware has answered.
   KATANA_RARE static void serve_decoded(session::Exchange& exchange, const detail::Route& route,
                                         const RequestView& request);

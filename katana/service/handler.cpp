@@ -101,9 +101,6 @@ void send_stream(session::Exchange& exchange, Reply& reply) noexcept {
   }
 }
 
-// Content of at most so many bytes fits a block with its head.
-constexpr std::size_t small_content_bytes = 2 * 1024;
-
 // What is scarce is memory for output: the content stays where it is, and goes out as there is
 // room.
 KATANA_RARE void send_in_pieces(session::Exchange& exchange, Reply& reply) noexcept {

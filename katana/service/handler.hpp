@@ -61,6 +61,25 @@ struct Route {
 // there is none.
 void send_reply(session::Exchange& exchange, const Route& route, const RequestView* request,
                 Reply&& reply) noexcept;
+// Content of at most so many bytes fits a block with its head.
+inline constexpr std::size_t small_content_bytes = 2 * 1024;
+// The same, in line: without a call of its own for a small reply that nothing else is done with.
+[[gnu::always_inline]] inline void send_reply_in_line(session::Exchange& exchange,
+                                                      const Route& route,
+                                                      const RequestView* request,
+                                                      Reply&& reply) noexcept {
+  const Bytes content = reply.content();
+  if (!route.middleware.empty() || !reply.is_ordinary() ||
+      (content.size() > small_content_bytes && !reply.content_stays())) [[unlikely]] {
+    send_reply(exchange, route, request, std::move(reply));
+    return;
+  }
+  exchange.respond({.status = reply.status(),
+                    .content_type = reply.content_type(),
+                    .fields = reply.fields(),
+                    .content_length = http::unknown_length},
+                   content, reply.content_stays());
+}
 // The record of a reply that stands for an error, problem(error), as it is sent. Of a refusal by
 // the client's fault there is nothing to find.
 KATANA_RARE void report_cause(session::Exchange& exchange, unsigned status,
@@ -131,10 +150,11 @@ class PlainHandler final : public Handler {
              const RequestView& request) const override {
     const auto send = [&](auto&& result) {
       using R = std::remove_cvref_t<decltype(result)>;
-      send_reply(exchange, route, &request, ToReply<R>::make(std::move(result)));
+      send_reply_in_line(exchange, route, &request, ToReply<R>::make(std::move(result)));
     };
-    call_with<Parameters>(f_, {exchange, request, route.services}, send,
-                          [&](Reply&& refused) { send(std::move(refused)); });
+    call_with<Parameters>(f_, {exchange, request, route.services}, send, [&](Reply&& refused) {
+      send_reply(exchange, route, &request, std::move(refused));
+    });
   }
 
  private:

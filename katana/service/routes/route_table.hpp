@@ -96,8 +96,29 @@ class RouteTable {
 
   // REQUIRES: path is normalised, without the query, and shorter than 4 GiB. What does not start
   // with '/' ("*", an authority) is not_found. `parameters` is empty unless the match is found.
-  inline RouteMatch match(http::Method method, Bytes path,
-                          PathParameters& parameters) const noexcept;
+  RouteMatch match(http::Method method, Bytes path, PathParameters& parameters) const noexcept {
+    const LiteralMatch literal = match_literal(method, path, parameters);
+    if (literal.step == LiteralStep::found) {
+      return {.route = literal.route, .allowed = {}, .kind = MatchKind::found};
+    }
+    return match_otherwise(method, path, parameters, literal.step);
+  }
+
+  // The two steps of match(), for who has a way of its own for paths without parameters. What the
+  // first one found, or where the second one begins.
+  enum class LiteralStep : std::uint8_t { found, not_literal, unclear };
+  struct LiteralMatch {
+    std::uint32_t route;
+    LiteralStep step;
+  };
+  inline LiteralMatch match_literal(http::Method method, Bytes path,
+                                    PathParameters& parameters) const noexcept;
+  // REQUIRES `step` to be what match_literal() has just said of the same, and not to be `found`.
+  RouteMatch match_otherwise(http::Method method, Bytes path, PathParameters& parameters,
+                             LiteralStep step) const noexcept {
+    if (step == LiteralStep::not_literal) return match_tree(method, path, {}, parameters);
+    return match_slowly(method, path, parameters);
+  }
 
   std::size_t route_count() const noexcept { return routes_.size(); }
   // REQUIRES of both: route < route_count().
@@ -177,21 +198,23 @@ class RouteTable {
   std::uint32_t node_visits_max_ = 0;
 };
 
-[[gnu::always_inline]] inline RouteMatch RouteTable::match(
+// In line, and without a call, so that the result is two values and never one word.
+[[gnu::always_inline]] inline RouteTable::LiteralMatch RouteTable::match_literal(
     http::Method method, Bytes path, PathParameters& parameters) const noexcept {
   parameters.count_ = 0;
   const bool may_be_literal = (literal_sizes_ >> (path.size() % 64) & 1) != 0;
-  if (!may_be_literal) return match_tree(method, path, {}, parameters);
-  if (path.size() > detail::key_bytes) return match_slowly(method, path, parameters);
+  if (!may_be_literal) return {no_route, LiteralStep::not_literal};
+  if (path.size() > detail::key_bytes) return {no_route, LiteralStep::unclear};
   const detail::RouteKey key = detail::key_of(path);
   const LiteralSlot& slot = literals_[detail::hash_of(key) & literal_mask_];
   if (slot.key == key) {
     const std::uint32_t route = endpoints_[slot.endpoint].route_for[index_of(method)];
-    if (route != no_route) return {.route = route, .allowed = {}, .kind = MatchKind::found};
+    if (route != no_route) [[likely]]
+      return {route, LiteralStep::found};
   } else if (slot.endpoint == none) {
-    return match_tree(method, path, {}, parameters);
+    return {no_route, LiteralStep::not_literal};
   }
-  return match_slowly(method, path, parameters);
+  return {no_route, LiteralStep::unclear};
 }
 
 }  // namespace katana
