@@ -60,7 +60,7 @@ class [[nodiscard]] SiteScope {
   SiteScope(const SiteScope&) = delete;
   SiteScope& operator=(const SiteScope&) = delete;
   ~SiteScope() {
-    if (executor_ != nullptr) executor_->enter_site(outer_);
+    if (executor_ != nullptr) executor_->leave_site(outer_);
   }
 
  private:

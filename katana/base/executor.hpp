@@ -67,6 +67,9 @@ class Executor {
     site_.store(site, std::memory_order_release);
     return prev;
   }
+  void leave_site(const std::string* before) noexcept {
+    site_.store(before, std::memory_order_release);
+  }
 
   // What is better done once for everything that happens in a turn: the message runs when the rest
   // of the turn is done, before the executor next waits. In the order of the calls.

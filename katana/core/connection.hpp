@@ -129,6 +129,8 @@ class alignas(std::max_align_t) Connection : private TimerEntry {
   ConnectionCounters& counters() noexcept { return counters_; }
 
   // ---- what its client may have (core/client_limits.hpp) ----
+  // False: there is no limit for its client, nothing is counted, and neither of the two is needed.
+  bool may_limit_requests() const noexcept { return extras_ != nullptr; }
   // False: as many of its client's requests are in progress as may be; counted. True: end_request()
   // follows.
   bool begin_request() noexcept { return extras_ == nullptr || begin_client_request(); }

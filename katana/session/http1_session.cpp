@@ -58,10 +58,33 @@ inline void Http1Session::begin_exchange() noexcept {
 inline void Http1Session::end_exchange_inlined() noexcept {
   if (protocol_.options().observer != nullptr) tell_observer();
   active_ = resume_due_ = false;
-  if (std::exchange(counted_, false)) connection_.end_request();
+  if (counted_) [[unlikely]]
+    end_limited();
   core_.end(memory());
   if (core_.context != nullptr) core_.drop_context();
   connection_.resume(PauseReason::handler_pending, PauseReason::content_unwanted);
+}
+
+inline void Http1Session::serve_head() noexcept {
+  if (!connection_.may_limit_requests()) [[likely]] {
+    protocol_.handler().on_request(*this, *core_.head());
+  } else {
+    serve_limited();
+  }
+}
+
+void Http1Session::serve_limited() noexcept {
+  if (connection_.begin_request()) {
+    counted_ = true;
+    protocol_.handler().on_request(*this, *core_.head());
+  } else {
+    protocol_.handler().on_refused(*this, 429, too_many_requests);
+  }
+}
+
+void Http1Session::end_limited() noexcept {
+  counted_ = false;
+  connection_.end_request();
 }
 
 inline void Http1Session::on_head(bool complete) noexcept {
@@ -74,14 +97,11 @@ inline void Http1Session::on_head(bool complete) noexcept {
   const bool last =
       ++connection_.counters().requests == protocol_.options().requests_per_connection_max;
   if (last || reactor().draining()) machine_.close_after_reply();
-  {
+  if (core_.context == nullptr) [[likely]] {
+    serve_head();  // in a call by the core no activity is current
+  } else {
     const ActivityScope scope(core_.context.get());
-    if (connection_.begin_request()) [[likely]] {
-      counted_ = true;
-      protocol_.handler().on_request(*this, *core_.head());
-    } else {
-      protocol_.handler().on_refused(*this, 429, too_many_requests);
-    }
+    serve_head();
   }
   if (active_ && replied_) [[likely]] {
     end_exchange_inlined();
@@ -96,19 +116,21 @@ std::size_t Http1Session::on_bytes(Bytes input) noexcept {
   const Lending head(&protocol_.context().head, sizeof(http::Head));
   in_call_ = true;
   std::size_t consumed = 0;
-  for (bool more = true; more && !connection_.paused() && !connection_.finishing();) {
-    if (connection_.output_full()) break;
+  // Nobody offers bytes to who is paused or finishing.
+  while (!connection_.output_full()) {
+    bool more;
     const Bytes rest(input.data() + consumed, input.size() - consumed);
     if (const std::size_t bytes = machine_.next_request(rest); bytes != 0) [[likely]] {
       consumed += bytes;
       input_left_ = static_cast<std::uint32_t>(input.size() - consumed);
       on_head(true);
-      more = input_left_ != 0 || machine_.state() == http1::State::refused;
+      more = input_left_ != 0;  // without content there is nothing to refuse
     } else {
       more = on_event(rest);
       consumed = input.size() - input_left_;
     }
     if (upgraded_) return consumed;  // the rest is its replacement's, as is the deadline
+    if (!more || connection_.paused() || connection_.finishing()) break;
   }
   if (active_) return_head();
   update_deadline();

@@ -73,6 +73,10 @@ class Http1Session final : public core::Session, private Exchange {
   [[gnu::always_inline]] inline void begin_exchange() noexcept;
   KATANA_RARE void tell_observer_of_begin(ExchangeObserver& observer) noexcept;
   [[gnu::always_inline]] inline void on_head(bool complete) noexcept;
+  [[gnu::always_inline]] inline void serve_head() noexcept;
+  // Its client may have so many requests in progress.
+  KATANA_RARE void serve_limited() noexcept;
+  KATANA_RARE void end_limited() noexcept;
   // Of an event that is not an ordinary request; `rest` is what input there is, and input_left_
   // what it leaves of it. False: nothing more comes of it at present.
   [[gnu::noinline]] bool on_event(Bytes rest) noexcept;

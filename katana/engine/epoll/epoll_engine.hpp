@@ -454,7 +454,7 @@ class EpollEngine {
   // One recv; after it the link may be gone. What fills less than the buffer has drained the
   // socket, unless the end of the stream is known to stand behind it.
   void receive(Link link, Slot& slot) {
-    if (slot.paused || slot.input_ended) {
+    if ((unsigned{slot.paused} | unsigned{slot.input_ended}) != 0) [[unlikely]] {
       slot.unread = true;
       if constexpr (trigger == Trigger::level) {
         want(link, slot, slot.interest & ~std::uint32_t{EPOLLIN | EPOLLRDHUP});
