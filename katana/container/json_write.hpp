@@ -431,6 +431,13 @@ void write_json(const T& value, Text& to) {
 }
 template <class T>
 [[nodiscard]] bool write_json(const T& value, Outbox& to) {
+  if constexpr (detail::is_flat<T>()) {
+    // Short, and the first there: without a window that may have to be changed.
+    const std::size_t bound = detail::flat_bound(value);
+    const auto fill = [&](char* at) noexcept { return detail::put_flat(at, value); };
+    if (bound <= window_bytes_max && to.write_first(bound, fill)) [[likely]]
+      return true;
+  }
   return detail::write_json_into(OutboxOutput(to), value);
 }
 
