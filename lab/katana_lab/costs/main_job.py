@@ -5,7 +5,7 @@
 
 First every server is checked (lab/main_job/check): one that fails is left out, and named. Then each round runs every
 server once (A B C A B C …): a fresh process on CPU 0 over a copy of a database of 100,000 users that it has had before,
-and the loads on CPU 1 by katana-load, each after a warm-up of 0.3 s: the three reads, the open loops, POST, and the mix.
+and the loads on CPU 1 by katana-load, each after a warm-up of 0.3 s: three reads, the open loops, POST, and the mix.
     CPU us/request   user and kernel time of the server's processes for each request
     ratio            of that to the first server's: median over rounds of (server / first) within a round
     requests/s       '≥': a lower bound, because the generator was the limit
@@ -14,9 +14,9 @@ and the loads on CPU 1 by katana-load, each after a warm-up of 0.3 s: the three 
     start ms         from exec to the first 200 of /health
     MiB              anonymous memory (Pss_Anon): after the start, and the most under load
 Latency at a rate is of an open loop of GET /users/{id} over the same connections, from the intended time: at 5, 20 and
-60 % of the rate of the closed loop of the same server in the same round, and at 5,000/s for all. '*': a run of it was void
-(the generator was late) or had errors. p99.9 of less than 1,000 samples is n/a.
-Rivals are built by lab/main_job/rivals/build. Three rounds of eight servers take about twelve minutes.
+60 % of the rate of the closed loop of the same server in the same round, and at 5,000/s for all. '*': a run of it was
+void (the generator was late) or had errors. p99.9 of less than 1,000 samples is n/a.
+Rivals are built by lab/main_job/rivals/build. Three rounds of nine servers take about thirteen minutes.
 """
 from __future__ import annotations
 

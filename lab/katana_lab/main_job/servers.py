@@ -3,8 +3,7 @@
     lab/main_job/rivals/build [NAME…]      # natively, into build/main_job; without names all; --list tells of them
 
 All have WAL, synchronous FULL, a page cache of 8 MiB for each connection, and prepared statements. fastapi runs in the
-arena's virtual environment. Not had here: Drogon (no package of Debian 12, and its sources are on no registry that this
-uses).
+arena's virtual environment; net_http, axum and fastify have the SQLite that their packages bring, the others Debian's.
 """
 from __future__ import annotations
 
@@ -19,7 +18,7 @@ from pathlib import Path
 from katana_lab import LabError, UsageError, proc
 from katana_lab.arena import rivals
 from katana_lab.costs import harness
-from katana_lab.main_job import BUILD, FOLDER
+from katana_lab.main_job import BUILD, FOLDER, drogon
 
 SOURCES = FOLDER / "rivals"
 RUST, GO, NODE = BUILD / "rust", BUILD / "go", BUILD / "node"
@@ -67,6 +66,9 @@ SERVERS: dict[str, Server] = {server.name: server for server in (
     Server("fastapi", "", "Python", "FastAPI on uvicorn, uvloop and httptools; sqlite3 on its pool of threads", (),
            lambda build, work: [f"{rivals.PYTHON}/venv/bin/python", f"{SOURCES}/fastapi/server.py"], ("python3",),
            "apt-get install python3-venv", rivals.pip),
+    Server("drogon", "", "C++", "Drogon and its SQLite client: four readers, one writer", (),
+           lambda build, work: [str(drogon.PROGRAM)], ("apt-get", "cmake", "ninja", "c++"),
+           "apt-get install cmake g++ ninja-build libjsoncpp-dev libsqlite3-dev uuid-dev zlib1g-dev", drogon.make),
 )}
 
 
