@@ -18,7 +18,7 @@ OUT = BUILD / "drogon"
 PROGRAM = OUT / "server" / "main_job_drogon"
 SOURCES = "deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian sid main\n"
 UNUSED = ("BUILD_CTL", "BUILD_EXAMPLES", "BUILD_BROTLI", "BUILD_YAML_CONFIG", "BUILD_POSTGRESQL", "BUILD_MYSQL",
-          "BUILD_REDIS", "BUILD_TESTING", "BUILD_C-ARES", "BUILD_SHARED_LIBS", "BUILD_DOC")
+          "BUILD_REDIS", "BUILD_TESTING", "BUILD_C-ARES", "BUILD_SHARED_LIBS", "BUILD_DOC", "USE_SUBMODULE")
 RELEASE = ("-GNinja", "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_INTERPROCEDURAL_OPTIMIZATION=ON",
            f"-DCMAKE_PREFIX_PATH={OUT}/prefix", f"-DCMAKE_INSTALL_PREFIX={OUT}/prefix")
 
