@@ -1,7 +1,7 @@
 """Users over SQLite, durable: KATANA beside rivals of equal duties, on one CPU, in one run.
 
     main_job.py [--servers katana,axum,…] [--rounds 3] [--seconds 2] [--connections 64] [--build build/bench]
-                [--no-check] [--json FILE] [--markdown FILE]
+                [--no-check] [--json FILE] [--markdown FILE] [--html FILE]
 
 First every server is checked (lab/main_job/check): one that fails is left out, and named. Then each round runs every
 server once (A B C A B C …): a fresh process on CPU 0 over a copy of a database of 100,000 users that it has had before,
@@ -45,6 +45,7 @@ def parse_options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     parser = harness.parser(__doc__, 3, 2.0, 64)
     parser.add_argument("--servers", default="", metavar="NAME,…",
                         help="default: all that are built; the first is compared with")
+    parser.add_argument("--html", type=Path, metavar="FILE", help="write the picture of the ratios")
     parser.add_argument("--no-check", action="store_true", help="believe that the servers do their duties")
     options = parser.parse_args(arguments)
     if options.servers:
@@ -171,6 +172,9 @@ def main() -> int:
     lines = main_job_tables.tables(rounds, entered, flush)
     print("\n".join(lines))
     harness.write(options, lines, {"flush_us": flush, "seconds": options.seconds, "rounds": rounds})
+    if options.html:
+        from katana_lab import plots                             # which needs plotly
+        plots.write_page(plots.cpu_ratios(main_job_tables.median_ratios(rounds), entered[0].name), options.html)
     return 0
 
 # SPDX-License-Identifier: Apache-2.0

@@ -77,6 +77,15 @@ def latency_table(rounds: harness.Rounds) -> list[str]:
     return harness.markdown(columns, rows)
 
 
+def median_ratios(rounds: harness.Rounds) -> dict[str, dict[str, float]]:
+    """By test: CPU for each request of each server over the first one's, of those that have any."""
+    first = next(iter(rounds[0]))
+    by_test = {load.title: {name: harness.ratios(of_test(rounds, test), name, first) for name in rounds[0]}
+               for test, load in LOADS.items()}
+    return {title: {name: statistics.median(values) for name, values in found.items() if values}
+            for title, found in by_test.items()}
+
+
 # ---- limits --------------------------------------------------------------------------------------
 
 def is_own(name: str) -> bool:

@@ -6,7 +6,7 @@ import sqlite3
 
 import pytest
 
-from katana_lab import LabError
+from katana_lab import LabError, plots
 from katana_lab.costs import main_job, main_job_tables
 from katana_lab.main_job import loads, servers
 
@@ -114,6 +114,17 @@ def test_tables_have_every_test_and_a_server_that_failed_in_a_round():
     assert all(f"## {load.title}" in text for load in loads.LOADS.values())
     assert "| axum | 10.00 | 2.00 (2.00–2.00) |" in text
     assert "| katana | 200/s | 50 / 200 / 900 | 50 / 200 / 900 |" in text
+
+
+def test_the_picture_has_a_group_of_bars_for_each_test(tmp_path):
+    rounds = [{"katana": visit(5), "axum": visit(10), "fastify": FAILED}]
+    ratios = main_job_tables.median_ratios(rounds)
+    assert ratios["GET /health"] == {"katana": 1.0, "axum": 2.0}
+    plot = plots.cpu_ratios(ratios, "katana")
+    assert [bar["name"] for bar in plot["data"]] == [load.title for load in loads.LOADS.values()]
+    assert list(plot["data"][0]["y"]) == ["axum", "katana"] and list(plot["data"][0]["x"]) == [2, 1]
+    plots.write_page(plot, tmp_path / "page.html")
+    assert "a multiple of katana" in (tmp_path / "page.html").read_text()
 
 
 def test_a_server_that_fails_in_a_round_costs_the_others_nothing(tmp_path, monkeypatch, capsys):
