@@ -75,21 +75,22 @@ def run(command: Sequence[str], folder: Path, **environment: str) -> None:
         raise LabError(f"`{shlex.join(command)}` in {folder} failed: {last}")
 
 
-def cargo(name: str, sources: Path = SOURCES, out: Path = RUST) -> Callable[[], None]:
+def cargo(name: str, sources: Path = SOURCES, out: Path = RUST, **environment: str) -> Callable[[], None]:
     """A package of a workspace."""
     return lambda: run(["cargo", "build", "--release", "--locked", "--quiet", "--target-dir", str(out), "-p", name],
-                       sources)
+                       sources, **environment)
 
 
-def go(name: str, sources: Path = SOURCES, out: Path = GO, with_c: bool = False) -> Callable[[], None]:
-    """A program of a module."""
+def go(name: str, sources: Path = SOURCES, out: Path = GO, **environment: str) -> Callable[[], None]:
+    """A program of a module; without C unless the environment says otherwise."""
     def make() -> None:
         out.mkdir(parents=True, exist_ok=True)
-        run(["go", "build", "-trimpath", "-o", f"{out}/", f"./{name}"], sources, CGO_ENABLED="1" if with_c else "0")
+        run(["go", "build", "-trimpath", "-o", f"{out}/", f"./{name}"], sources, **{"CGO_ENABLED": "0", **environment})
     return make
 
 
-def npm(folders: Sequence[str], sources: Path = SOURCES, out: Path = NODE, compiled: str = "") -> Callable[[], None]:
+def npm(folders: Sequence[str], sources: Path = SOURCES, out: Path = NODE, compiled: str = "",
+        **environment: str) -> Callable[[], None]:
     """A copy of the last folder beside its packages, and of those that it reads: Node looks for packages above the file
     that wants them. `compiled`: a package in C++, which is built from its source.
     """
@@ -100,7 +101,7 @@ def npm(folders: Sequence[str], sources: Path = SOURCES, out: Path = NODE, compi
         if (sources / folders[-1] / "package-lock.json").exists():
             run(["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"], own)
         if compiled:
-            run(["npm", "rebuild", compiled], own, npm_config_build_from_source="true")
+            run(["npm", "rebuild", compiled], own, npm_config_build_from_source="true", **environment)
     return make
 
 

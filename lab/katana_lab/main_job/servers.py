@@ -3,7 +3,9 @@
     lab/main_job/rivals/build [NAME…]      # natively, into build/main_job; without names all; --list tells of them
 
 All have WAL, synchronous FULL, a page cache of 8 MiB for each connection, and prepared statements. fastapi runs in the
-arena's virtual environment; net_http, axum and fastify have the SQLite that their packages bring, the others Debian's.
+arena's virtual environment. net_http, axum and fastify have the SQLite that their packages bring, the others Debian's.
+Theirs is compiled to flush by fdatasync, as Debian's is: by default it uses fsync, which writes the file's times as well
+and on ext4 takes several times as long.
 """
 from __future__ import annotations
 
@@ -22,6 +24,7 @@ from katana_lab.main_job import BUILD, FOLDER, drogon
 
 SOURCES = FOLDER / "rivals"
 RUST, GO, NODE = BUILD / "rust", BUILD / "go", BUILD / "node"
+FDATASYNC = "-DHAVE_FDATASYNC=1"
 POLL_S = 0.0005                          # of a server that starts
 START_S_MAX = 20
 _ports = proc.free_port()
@@ -45,7 +48,7 @@ def axum(name: str, about: str, *flags: str) -> Server:
     """The one program in Rust."""
     return Server(name, "", "Rust", about, (), lambda build, work: [f"{RUST}/release/main_job_axum", *flags],
                   ("cargo", "cc"), "install Rust from https://rustup.rs, and apt-get install gcc",
-                  rivals.cargo("main_job_axum", SOURCES, RUST))
+                  rivals.cargo("main_job_axum", SOURCES, RUST, LIBSQLITE3_FLAGS=FDATASYNC))
 
 
 SERVERS: dict[str, Server] = {server.name: server for server in (
@@ -54,7 +57,7 @@ SERVERS: dict[str, Server] = {server.name: server for server in (
     katana("katana_logged", "the same with the access log, as by default"),
     Server("net_http", "", "Go", "net/http, database/sql and mattn/go-sqlite3: four readers, one writer", (),
            lambda build, work: [f"{GO}/net_http"], ("go", "cc"), "install Go from https://go.dev/dl, and apt-get"
-           " install gcc", rivals.go("net_http", SOURCES, GO, with_c=True)),
+           " install gcc", rivals.go("net_http", SOURCES, GO, CGO_ENABLED="1", CGO_CFLAGS=f"-O2 {FDATASYNC}")),
     axum("axum", "axum 0.8, r2d2 and rusqlite on tokio's blocking threads: four readers, one writer"),
     axum("axum_group", "the same with group commit by hand: a thread writes all that wait in one transaction",
          "--group-commit"),
@@ -62,7 +65,7 @@ SERVERS: dict[str, Server] = {server.name: server for server in (
     Server("fastify", "", "JavaScript", "fastify 5 and better-sqlite3: one connection", (),
            lambda build, work: ["node", f"{NODE}/fastify/server.mjs"], ("node", "npm", "make", "c++"),
            "install Node 20 or newer from https://nodejs.org, and apt-get install g++ make",
-           rivals.npm(("fastify",), SOURCES, NODE, compiled="better-sqlite3")),
+           rivals.npm(("fastify",), SOURCES, NODE, compiled="better-sqlite3", CFLAGS=FDATASYNC)),
     Server("fastapi", "", "Python", "FastAPI on uvicorn, uvloop and httptools; sqlite3 on its pool of threads", (),
            lambda build, work: [f"{rivals.PYTHON}/venv/bin/python", f"{SOURCES}/fastapi/server.py"], ("python3",),
            "apt-get install python3-venv", rivals.pip),
