@@ -95,7 +95,8 @@ def is_own(name: str) -> bool:
 
 def nearest(rounds: harness.Rounds, test: str, first: str) -> tuple[str, list[float]]:
     """The rival whose CPU is the least in a test, and its ratios to the first server's."""
-    by_name = {name: harness.ratios(of_test(rounds, test), name, first) for name in rounds[0] if not is_own(name)}
+    rivals = [name for name in rounds[0] if name != first and not is_own(name)]
+    by_name = {name: harness.ratios(of_test(rounds, test), name, first) for name in rivals}
     by_name = {name: ratios for name, ratios in by_name.items() if ratios}
     if not by_name:
         return "", []
