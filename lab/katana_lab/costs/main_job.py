@@ -5,7 +5,8 @@
 
 First every server is checked (lab/main_job/check): one that fails is left out, and named. Then each round runs every
 server once (A B C A B C …): a fresh process on CPU 0 over a copy of a database of 100,000 users that it has had before,
-and the loads on CPU 1 by katana-load, each after a warm-up of 0.3 s: three reads, the open loops, POST, and the mix.
+and the loads on CPU 1 by katana-load, each after a warm-up: three reads, the open loops, POST, and the mix. That of
+POST is long enough for SQLite's log to have its full size: a flush takes much longer while it grows.
     CPU us/request   user and kernel time of the server's processes for each request
     ratio            of that to the first server's: median over rounds of (server / first) within a round
     requests/s       '≥': a lower bound, because the generator was the limit
@@ -16,7 +17,7 @@ and the loads on CPU 1 by katana-load, each after a warm-up of 0.3 s: three read
 Latency at a rate is of an open loop of GET /users/{id} over the same connections, from the intended time: at 5, 20 and
 60 % of the rate of the closed loop of the same server in the same round, and at 5,000/s for all. '*': a run of it was
 void (the generator was late) or had errors. p99.9 of less than 1,000 samples is n/a.
-Rivals are built by lab/main_job/rivals/build. Three rounds of nine servers take about thirteen minutes.
+Rivals are built by lab/main_job/rivals/build. Three rounds of nine servers take about fourteen minutes.
 """
 from __future__ import annotations
 
@@ -33,7 +34,7 @@ from katana_lab.arena import memory
 from katana_lab.costs import harness, main_job_tables
 from katana_lab.drivers import drive
 from katana_lab.main_job import check, loads, servers
-from katana_lab.main_job.loads import LOADS, WARM_UP_REQUESTS, WARM_UP_S
+from katana_lab.main_job.loads import LOADS, WARM_UP_REQUESTS
 
 SHARES = (0.05, 0.20, 0.60)
 COMMON_RATE = 5000
@@ -90,7 +91,7 @@ def closed_loop(name: str, started: servers.Started, options: argparse.Namespace
     def job(seconds: float, count: int):
         return load.job(started.port, options.build, options.connections, seconds, load.write(folder, count))
 
-    warm = drive("katana-load", job(WARM_UP_S, WARM_UP_REQUESTS), [harness.CLIENT_CPU])
+    warm = drive("katana-load", job(load.warm_up_s, WARM_UP_REQUESTS), [harness.CLIENT_CPU])
     count = int(loads.SPARE * options.seconds * warm.rate_per_s) + 1000
     figures, done = harness.measure_load(started.pid, "katana-load", job(options.seconds, count))
     own = done.told["generator"]

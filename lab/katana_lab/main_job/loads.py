@@ -25,7 +25,8 @@ SEED = 20261127
 PATHS = 20_000                           # different ones, sent in turn
 GETS_PER_POST = 4
 WARM_UP_S = 0.3
-WARM_UP_REQUESTS = 40_000                # of which a server answers less in that time
+WARM_UP_OF_WRITES_S = 2.0                # until the log has its full size: a flush takes much longer while it grows
+WARM_UP_REQUESTS = 60_000                # of which a server answers less in that time
 SPARE = 2.5                              # requests of a file: so many times what the warm-up's rate would need
 JSON_FIELDS = {"Content-Type": "application/json"}
 _emails = itertools.count()
@@ -103,6 +104,7 @@ class Load:
     title: str
     paths: Callable[[], Iterator[str]] | None = None
     requests: Callable[[], Iterator[dict]] | None = None
+    warm_up_s: float = WARM_UP_S
 
     def write(self, folder: Path, count: int) -> tuple[str, ...]:
         """The file of what is sent, and the flags that name it."""
@@ -125,7 +127,7 @@ LOADS = {
     "health": Load("GET /health", lambda: itertools.repeat("/health")),
     "user": Load("GET /users/{id}", random_users),
     "page": Load(f"GET /users?limit={PAGE}", random_pages),
-    "post": Load("POST /users, durable", requests=posts),
+    "post": Load("POST /users, durable", requests=posts, warm_up_s=WARM_UP_OF_WRITES_S),
     "mix": Load("80 % GET /users/{id}, 20 % POST /users", requests=mixed),
 }
 
