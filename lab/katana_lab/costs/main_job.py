@@ -6,7 +6,7 @@
 First every server is checked (lab/main_job/check): one that fails is left out, and named. Then each round runs every
 server once (A B C A B C …): a fresh process on CPU 0 over a copy of a database of 100,000 users that it has had before,
 and the loads on CPU 1 by katana-load, each after a warm-up: three reads, the open loops, POST, and the mix. That of
-POST is long enough for SQLite's log to have its full size: a flush takes much longer while it grows.
+POST is long enough for SQLite's log to have its full size, and to be written over from then on.
     CPU us/request   user and kernel time of the server's processes for each request
     ratio            of that to the first server's: median over rounds of (server / first) within a round
     requests/s       '≥': a lower bound, because the generator was the limit
