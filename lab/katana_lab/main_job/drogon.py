@@ -16,7 +16,8 @@ from katana_lab.main_job import BUILD, FOLDER
 
 OUT = BUILD / "drogon"
 PROGRAM = OUT / "server" / "main_job_drogon"
-SOURCES = "deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian sid main\n"
+MIRROR = "http://deb.debian.org/debian"
+SOURCES = f"deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] {MIRROR} sid main\n"
 UNUSED = ("BUILD_CTL", "BUILD_EXAMPLES", "BUILD_BROTLI", "BUILD_YAML_CONFIG", "BUILD_POSTGRESQL", "BUILD_MYSQL",
           "BUILD_REDIS", "BUILD_TESTING", "BUILD_C-ARES", "BUILD_SHARED_LIBS", "BUILD_DOC", "USE_SUBMODULE")
 RELEASE = ("-GNinja", "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_INTERPROCEDURAL_OPTIMIZATION=ON",

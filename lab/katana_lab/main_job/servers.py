@@ -4,7 +4,8 @@
 
 All have WAL, synchronous FULL, a page cache of 8 MiB for each connection, and prepared statements. fastapi runs in the
 arena's virtual environment. net_http, axum and fastify have the SQLite that their packages bring, the others Debian's.
-Theirs is compiled to flush by fdatasync, as Debian's is, so that all ask the same of the disk: by default it uses fsync.
+Theirs is compiled to flush by fdatasync, as Debian's is, so that all ask the same of the disk; by default it uses
+fsync.
 """
 from __future__ import annotations
 
