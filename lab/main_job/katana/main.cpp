@@ -44,8 +44,7 @@ struct Page {
 KATANA_DESCRIBE(Page, users, next)
 
 Task<Result<Json<User>>> find(Path<std::int64_t> id, Inject<Database> db) {
-  auto user =
-      co_await db->query_one<User>("SELECT id, name, email FROM users WHERE id = $1", *id);
+  auto user = co_await db->query_one<User>("SELECT id, name, email FROM users WHERE id = $1", *id);
   if (!user) co_return std::unexpected<Error>(user.error());
   if (!*user) co_return fail(Code::not_found, "There is no such user.");
   co_return Json(**std::move(user));

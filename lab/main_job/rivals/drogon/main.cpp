@@ -91,8 +91,8 @@ std::size_t characters(std::string_view text) {
 Task<HttpResponsePtr> find(Users& users, std::string text) {
   const auto id = number_in(text);
   if (!id) co_return refused(k400BadRequest, "id is a number");
-  const auto rows = co_await users.reader()->execSqlCoro(
-      "SELECT id, name, email FROM users WHERE id = ?", *id);
+  const auto rows =
+      co_await users.reader()->execSqlCoro("SELECT id, name, email FROM users WHERE id = ?", *id);
   if (rows.empty()) co_return refused(k404NotFound, "There is no such user.");
   co_return HttpResponse::newHttpJsonResponse(to_json(rows[0]));
 }
@@ -177,25 +177,23 @@ int main(int count, char** arguments) {
         reply(health());
       },
       {Get});
-  server.registerHandler(
-      "/users/{id}",
-      [&users](HttpRequestPtr, std::string id) -> Task<HttpResponsePtr> {
-        co_return co_await find(users, std::move(id));
-      },
-      {Get});
-  server.registerHandler(
-      "/users",
-      [&users](HttpRequestPtr request) -> Task<HttpResponsePtr> {
-        co_return co_await page(users, std::move(request));
-      },
-      {Get});
-  server.registerHandler(
-      "/users",
-      [&users](HttpRequestPtr request) -> Task<HttpResponsePtr> {
-        co_return co_await add(users, std::move(request));
-      },
-      {Post});
-  server.setThreadNum(1)  // as many as CPUs that it may use
+  server.registerHandler("/users/{id}",
+                         [&users](HttpRequestPtr, std::string id) -> Task<HttpResponsePtr> {
+                           co_return co_await find(users, std::move(id));
+                         },
+                         {Get});
+  server.registerHandler("/users",
+                         [&users](HttpRequestPtr request) -> Task<HttpResponsePtr> {
+                           co_return co_await page(users, std::move(request));
+                         },
+                         {Get});
+  server.registerHandler("/users",
+                         [&users](HttpRequestPtr request) -> Task<HttpResponsePtr> {
+                           co_return co_await add(users, std::move(request));
+                         },
+                         {Post});
+  server
+      .setThreadNum(1)  // as many as CPUs that it may use
       .setLogLevel(trantor::Logger::kWarn)
       .addListener("127.0.0.1", static_cast<std::uint16_t>(port))
       .run();
