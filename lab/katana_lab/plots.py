@@ -342,6 +342,19 @@ def arena_score(points: tuple[dict[str, dict[str, Points]], dict[str, Points]]) 
     return _plain(figure)
 
 
+def cpu_ratios(by_test: dict[str, dict[str, float]], first: str) -> Plot:
+    """CPU for each request of each server, over that of the first, by test."""
+    figure = go.Figure()
+    names = list(dict.fromkeys(name for found in by_test.values() for name in found))[::-1]
+    for number, (test, found) in enumerate(by_test.items()):
+        figure.add_bar(y=names, x=[found.get(name) for name in names], name=test, orientation="h",
+                       marker={"color": SPARE[number % len(SPARE)]}, hovertemplate=f"{test}: %{{x:.2f}}<extra></extra>")
+    figure.update_layout(_layout(f"CPU for each request, as a multiple of {first}'s", height=240 + 90 * len(names),
+                                 barmode="group"), legend_traceorder="normal")
+    figure.update_xaxes(type="log")
+    return _plain(figure)
+
+
 def write_page(plot: Plot, path: Path) -> None:
     """A plot as a page of its own, which needs nothing from elsewhere."""
     figure = go.Figure(plot)

@@ -34,7 +34,9 @@ NO_H2 = tuple(name for name in PROFILES if "-h2" not in name)
 
 @dataclasses.dataclass(frozen=True)
 class Server:
-    """A server of the arena. `kind`: HttpArena's class. `needs`: programs of the machine, and what brings them."""
+    """A server of the arena. `kind`: HttpArena's class. `needs`: programs of the machine, and what brings them.
+    `builder`: the command that builds it, or `target`: that of this tree's own build.
+    """
 
     name: str
     kind: str
@@ -45,6 +47,8 @@ class Server:
     needs: tuple[str, ...] = ()
     remedy: str = ""
     make: Callable[[], None] = lambda: None
+    builder: str = "lab/arena/rivals/build"
+    target: str = ""
 
     def missing(self, build: Path) -> str:
         """Why it cannot run here, or nothing."""
@@ -53,8 +57,8 @@ class Server:
                 return f"{program} is missing: {self.remedy}"
         program = self.command(build, Path("/"))[0]
         if "/" in program and not Path(program).exists():
-            how = f"lab/arena/rivals/build {self.name}" if self.name != "katana" else \
-                "cmake --preset bench && cmake --build --preset bench --target arena (--build names another directory)"
+            how = f"{self.builder} {self.name}" if not self.target else "cmake --preset bench && cmake --build" \
+                f" --preset bench --target {self.target} (--build names another directory)"
             return f"{program} is missing: {how}"
         return ""
 
@@ -71,27 +75,33 @@ def run(command: Sequence[str], folder: Path, **environment: str) -> None:
         raise LabError(f"`{shlex.join(command)}` in {folder} failed: {last}")
 
 
-def cargo(name: str) -> Callable[[], None]:
-    """A package of the workspace."""
-    return lambda: run(["cargo", "build", "--release", "--locked", "--quiet", "--target-dir", str(RUST), "-p", name],
-                       SOURCES)
+def cargo(name: str, sources: Path = SOURCES, out: Path = RUST, **environment: str) -> Callable[[], None]:
+    """A package of a workspace."""
+    return lambda: run(["cargo", "build", "--release", "--locked", "--quiet", "--target-dir", str(out), "-p", name],
+                       sources, **environment)
 
 
-def go(name: str) -> Callable[[], None]:
-    """A program of the module."""
+def go(name: str, sources: Path = SOURCES, out: Path = GO, **environment: str) -> Callable[[], None]:
+    """A program of a module; without C unless the environment says otherwise."""
     def make() -> None:
-        GO.mkdir(parents=True, exist_ok=True)
-        run(["go", "build", "-trimpath", "-o", f"{GO}/", f"./{name}"], SOURCES, CGO_ENABLED="0")
+        out.mkdir(parents=True, exist_ok=True)
+        run(["go", "build", "-trimpath", "-o", f"{out}/", f"./{name}"], sources, **{"CGO_ENABLED": "0", **environment})
     return make
 
 
-def npm(name: str) -> Callable[[], None]:
-    """A copy beside its packages: Node looks for them above the file that wants them."""
+def npm(folders: Sequence[str], sources: Path = SOURCES, out: Path = NODE, compiled: str = "",
+        **environment: str) -> Callable[[], None]:
+    """A copy of the last folder beside its packages, and of those that it reads: Node looks for packages above the file
+    that wants them. `compiled`: a package in C++, which is built from its source.
+    """
     def make() -> None:
-        for folder in ("node_common", name):
-            shutil.copytree(SOURCES / folder, NODE / folder, dirs_exist_ok=True)
-        if (SOURCES / name / "package-lock.json").exists():
-            run(["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"], NODE / name)
+        for folder in folders:
+            shutil.copytree(sources / folder, out / folder, dirs_exist_ok=True)
+        own = out / folders[-1]
+        if (sources / folders[-1] / "package-lock.json").exists():
+            run(["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"], own)
+        if compiled:
+            run(["npm", "rebuild", compiled], own, npm_config_build_from_source="true", **environment)
     return make
 
 
@@ -118,7 +128,7 @@ def go_server(name: str, kind: str, about: str, profiles: tuple[str, ...]) -> Se
 def node_server(name: str, kind: str, about: str, profiles: tuple[str, ...]) -> Server:
     """A rival on Node."""
     return Server(name, kind, "JavaScript", about, profiles, lambda build, work: ["node", f"{NODE}/{name}/server.mjs"],
-                  ("node", "npm"), "install Node 20 or newer from https://nodejs.org", npm(name))
+                  ("node", "npm"), "install Node 20 or newer from https://nodejs.org", npm(("node_common", name)))
 
 
 def configured(name: str, about: str, profiles: tuple[str, ...]) -> Server:
@@ -130,7 +140,7 @@ def configured(name: str, about: str, profiles: tuple[str, ...]) -> Server:
 
 SERVERS = {server.name: server for server in (
     Server("katana", "production", "C++", "apps/arena of this tree", PROFILES,
-           lambda build, work: [f"{build}/arena"]),
+           lambda build, work: [f"{build}/arena"], target="arena"),
     rust_server("actix", "production", "actix-web 4, rustls, actix-files, actix-ws", PROFILES),
     rust_server("axum", "production", "axum 0.8 on tokio, rustls, tower-http", PROFILES),
     rust_server("hyper", "engine", "hyper 1 on tokio, rustls, no framework", BARE),
@@ -185,17 +195,10 @@ def running(server: Server, data: Path = DATA, build: Path = ROOT / "build/bench
         yield process, taken
 
 
-def main() -> int:
-    """Build; exit status 1 when one could not be."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("names", nargs="*", metavar="NAME", help="default: all")
-    parser.add_argument("--list", action="store_true", help="print the servers and their profiles")
-    options = parser.parse_args()
+def make_all(servers: Sequence[Server]) -> int:
+    """Build them; exit status 1 when one could not be."""
     status = 0
-    for server in chosen(options.names or [name for name in SERVERS if name != "katana"]):
-        if options.list:
-            print(f"{server.name}: {server.about} ({server.kind}, {server.language}): {', '.join(server.profiles)}")
-            continue
+    for server in servers:
         print(f"{server.name} …", file=sys.stderr, flush=True)
         try:
             if any(not shutil.which(name, path=peers.search_path()) for name in server.needs):
@@ -205,5 +208,19 @@ def main() -> int:
             print(f"{server.name}: {error}", file=sys.stderr)
             status = 1
     return status
+
+
+def main() -> int:
+    """Build; exit status 1 when one could not be."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", metavar="NAME", help="default: all")
+    parser.add_argument("--list", action="store_true", help="print the servers and their profiles")
+    options = parser.parse_args()
+    servers = chosen(options.names or [name for name in SERVERS if name != "katana"])
+    if not options.list:
+        return make_all(servers)
+    for server in servers:
+        print(f"{server.name}: {server.about} ({server.kind}, {server.language}): {', '.join(server.profiles)}")
+    return 0
 
 # SPDX-License-Identifier: Apache-2.0
