@@ -59,6 +59,8 @@ void describe(CLI::App& app, Flags& flags) {
         throw CLI::Success();
       },
       "print every engine and whether it runs here, and end");
+  app.add_flag("--kernel-balance", flags.kernel_balance,
+               "leave each connection to the reactor that the kernel has chosen");
   app.add_flag("--pin", flags.pin, "pin each reactor to a CPU");
   app.add_flag("--close-after-each", flags.close_after_each,
                "end every connection after one request");
@@ -107,6 +109,7 @@ katana::Result<katana::server::HttpServerOptions> server_options(
   options.port = flags.port;
   options.reactors = flags.threads;
   options.engine = engine;
+  if (flags.kernel_balance) options.balance = server::Balance::kernel;
   options.pin = flags.pin;
   options.http.requests_per_connection_max = flags.close_after_each ? 1 : 0;
   if (flags.http2_only) options.versions = server::HttpVersions::http2;

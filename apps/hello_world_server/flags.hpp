@@ -21,6 +21,7 @@ struct Flags {
   std::uint16_t port = 8080;
   unsigned threads = katana::server::usable_cpus();
   std::string engine = "epoll-edge";
+  bool kernel_balance = false;
   bool pin = false;
   bool close_after_each = false;
   bool http2_only = false;

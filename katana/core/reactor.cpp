@@ -275,6 +275,7 @@ void Reactor::begin_drain() noexcept {
     for (const engine::Listener each : handover_->listeners) hand_over(each);
   }
   close_listeners();
+  if (share_ != nullptr) share_->leave();
   drain_begun_.set();
   for (Connection* const connection : links()) {
     if (connection == nullptr || connection->finishing()) continue;
@@ -297,6 +298,8 @@ void Reactor::cut_off() noexcept {
     if (!connection->outlasts_drain_) ++counters_.cut_off;
     reset_link(*connection);
   }
+  if (share_ != nullptr) share_->leave();
+  reset_arrived();
   tasks_.cancel();
   close_listeners();
 }

@@ -31,6 +31,7 @@
 #include "katana/core/carry.hpp"
 #include "katana/core/client_limits.hpp"
 #include "katana/core/connection.hpp"
+#include "katana/core/connection_balance.hpp"
 #include "katana/core/handover.hpp"
 #include "katana/core/session.hpp"
 #include "katana/core/task_scope.hpp"
@@ -113,6 +114,7 @@ struct MemoryBudget {
 
 struct Counters {
   std::uint64_t accepted = 0;
+  std::uint64_t passed_on = 0;  // accepted here, and given to a reactor that had fewer
   std::uint64_t connected = 0;  // begun by us, whatever came of it
   std::uint64_t closed = 0;
   std::uint64_t cut_off = 0;          // still open when the drain deadline came
@@ -230,6 +232,9 @@ class Reactor : public Executor {
   }
   // Of a listener that listens; before the reactor runs.
   virtual void guard(engine::Listener, const ListenerGuard&) {}
+  // From now on connections are shared with the other reactors of a ConnectionBalance, whose
+  // listeners are the same. Borrowed; before any of them runs.
+  virtual void balance(ConnectionBalance::Share&) {}
   virtual std::uint16_t port(engine::Listener listener) const = 0;
   // Its descriptor, which is the reactor's; -1: it has none.
   virtual int socket(engine::Listener) const { return -1; }
@@ -336,6 +341,8 @@ class Reactor : public Executor {
   void set_send_deadline(Connection& connection, Instant deadline) noexcept;
   // A place for every link that there may be; null: it is free.
   virtual std::span<Connection* const> links() const noexcept { return {}; }
+  // Connections that another reactor has passed on, and this has not adopted.
+  virtual void reset_arrived() noexcept {}
   // Between the calls of sessions.
   virtual void reset_link(Connection&) noexcept {}
 
@@ -400,6 +407,7 @@ class Reactor : public Executor {
   std::uint64_t bytes_sent_end_ = 0;  // of Counters::bytes_sent: the turn has sent enough
   std::uint32_t links_open_ = 0;
   std::uint32_t links_lasting_ = 0;
+  ConnectionBalance::Share* share_ = nullptr;  // null: what is accepted here is served here
   std::atomic<std::int64_t> busy_since_ns_ = never.ns;
   bool draining_ = false;
   bool stopped_ = false;

@@ -57,6 +57,7 @@ struct World {
   std::function<void()> at_turn;
   bool accept_paused = false;
   bool accepting = true;
+  bool adopt_fails = false;
   int listeners_closed = 0;
   std::size_t file_bytes_per_send = SIZE_MAX;
   std::deque<LinkState> links;
@@ -87,6 +88,23 @@ class FakeEngine {
     state.connected_to = std::string(options.address) + " " + std::to_string(options.port);
     return engine::Link{index, state.generation};
   }
+  int detach(engine::Link link) {
+    note("detach");
+    world_.links[link.index].open = false;
+    return static_cast<int>(link.index);
+  }
+  // A socket of another world becomes the first link that is closed, or the next.
+  Result<engine::Link> adopt(int socket) {
+    if (world_.adopt_fails) return fail(Code::resource_exhausted, "no memory to watch it");
+    world_.calls.push_back("adopt " + std::to_string(socket));
+    auto place = std::ranges::find(world_.links, false, &World::LinkState::open);
+    const auto index = static_cast<std::uint32_t>(place - world_.links.begin());
+    if (place == world_.links.end()) world_.links.emplace_back();
+    world_.links[index] = World::LinkState{};
+    world_.links[index].open = true;
+    return engine::Link{index, 1};
+  }
+  void discard(int socket) { world_.calls.push_back("discard " + std::to_string(socket)); }
   int failure(engine::Link link) { return world_.links[link.index].failure; }
   bool accepting() const { return world_.accepting; }
   void pause_accept() { world_.accept_paused = true; }

@@ -46,6 +46,31 @@ class ReactorLinks : public Reactor {
     Engine& engine;
   };
 
+  // What tells this reactor that others have passed connections on to it, and that there is room
+  // again for those that wait.
+  struct Arrivals {
+    struct Signal : Message {  // which of the two
+      Signal(ReactorLinks& owner_given, void (*action)(Message&) noexcept) noexcept
+          : Message(action), owner(owner_given) {}
+      ReactorLinks& owner;  // whose it is
+    };
+    explicit Arrivals(ReactorLinks& owner) noexcept
+        : arrived(owner,
+                  [](Message& message) noexcept {
+                    ReactorLinks& self = static_cast<Signal&>(message).owner;
+                    self.share_->receive();
+                    self.adopt_arrived();
+                  }),
+          room(owner, [](Message& message) noexcept {
+            ReactorLinks& self = static_cast<Signal&>(message).owner;
+            self.arrivals_.is_deferred = false;
+            self.adopt_arrived();
+          }) {}
+    Signal arrived;
+    Signal room;
+    bool is_deferred = false;
+  };
+
   // `arguments` go to the engine's constructor after its options and sink.
   template <class Sink, class... Arguments>
   ReactorLinks(const ReactorOptions& options, std::size_t session_bytes_max, Sink& sink,
@@ -138,11 +163,20 @@ class ReactorLinks : public Reactor {
     if (connection.transform_ != nullptr) waiting_.remove(*connection.transform_);
     connections_[connection.link_.index] = nullptr;
     const bool connection_outlasts = connection.outlasts_drain_;
+    const bool was_outgoing = connection.outgoing_;
     connection.~Connection();
     connection_blocks_.give(reinterpret_cast<char*>(&connection));
     --links_open_;
     if (connection_outlasts) --links_lasting_;
     ++counters_.closed;
+    if (share_ != nullptr) note_room(was_outgoing);
+  }
+
+  // A link is free, for the next of those that others have passed on.
+  void note_room(bool was_outgoing) noexcept {
+    if (!was_outgoing) share_->closed(now_);
+    if (share_->first_arrived() == nullptr || std::exchange(arrivals_.is_deferred, true)) return;
+    defer(arrivals_.room);
   }
 
   // ---- what clients may have ----
@@ -192,8 +226,10 @@ class ReactorLinks : public Reactor {
   WaitingTransforms waiting_;
   Engine engine_;
   AcceptRetry accept_retry_{engine_};
+  Arrivals arrivals_{*this};
 
  private:
+  virtual void adopt_arrived() noexcept = 0;
   std::span<Connection* const> links() const noexcept override { return connections_; }
   void reset_link(Connection& connection) noexcept override { destroy(connection, Cause::cut_off); }
   static std::size_t used(const BlockPool& pool) noexcept {

@@ -45,8 +45,8 @@ class ReactorOn final : public ReactorTransforms<EngineOf<ReactorOn<EngineOf>>> 
       Base::pop_pending, Base::prepare_transforms, Base::relief_due_, Base::relieve_output,
       Base::renew_budget, Base::review_slowing, Base::run_backlog, Base::run_deferred,
       Base::run_messages, Base::run_pending, Base::run_pending_output, Base::shared_bytes_,
-      Base::should_spin, Base::slowing_, Base::stopped_, Base::take_woken, Base::timers_,
-      Base::update_receive, Base::waiting_;
+      Base::share_, Base::should_spin, Base::slowing_, Base::stopped_, Base::take_woken,
+      Base::timers_, Base::update_receive, Base::waiting_;
   using typename Base::Cause;
   using typename Base::Slowing;
 
@@ -63,7 +63,12 @@ class ReactorOn final : public ReactorTransforms<EngineOf<ReactorOn<EngineOf>>> 
     this->tasks().close();
     this->destroy_all();
     attachments_.clear();  // what they wait for is not to be waited for here
+    stopped_ = true;       // whoever comes now finds nobody
     this->receive_expected();
+    if (share_ == nullptr) return;
+    share_->leave();
+    share_->receive();
+    reset_arrived();
   }
 
   Result<void> start() override { return engine_.start(); }
@@ -110,6 +115,10 @@ class ReactorOn final : public ReactorTransforms<EngineOf<ReactorOn<EngineOf>>> 
     if (guard.limits == nullptr) return;
     KATANA_REQUIRE(this->clients_ == nullptr || this->clients_ == guard.limits);
     this->clients_ = guard.limits;
+  }
+  void balance(ConnectionBalance::Share& share) override {
+    share_ = &share;
+    share.serve(*this, this->arrivals_.arrived, busy_since_ns_, options_.engine.links_max);
   }
   std::uint16_t port(engine::Listener listener) const override { return engine_.port(listener); }
   int socket(engine::Listener listener) const override { return engine_.socket(listener); }
@@ -172,25 +181,15 @@ class ReactorOn final : public ReactorTransforms<EngineOf<ReactorOn<EngineOf>>> 
     const bool is_limited = served.guard.limits != nullptr && !served.guard.is_proxied;
     ClientLimits::Slot slot = 0;
     if (is_limited && !this->admit_client(peer, served.transforms != nullptr, slot)) return false;
-    Connection* const connection = &add_connection(link);
-    connection->peer_ = peer;
-    connection->listener_ = static_cast<std::uint8_t>(served.guard.known_as.value_or(listener));
-    if (slot != 0) this->name_client(*connection, slot);
-    connection->handshake_counted_ = slot != 0 && served.transforms != nullptr;
-    connection->limited_behind_proxy_ = served.guard.limits != nullptr && !is_limited;
-    ++counters_.accepted;
-    if (options_.connection_age_max > Duration{}) set_age(*connection);
-    if (served.transforms == nullptr) [[likely]] {
-      open_session(*connection, *served.protocol);
-    } else if (!begin_opening(*connection, *served.protocol, *served.transforms)) {
-      return false;
+    listener = served.guard.known_as.value_or(listener);
+    if (share_ != nullptr) {
+      if (ConnectionBalance::Share* const other = share_->lighter(now_)) [[unlikely]] {
+        ++counters_.passed_on;
+        share_->pass(*other, {engine_.detach(link), listener, peer, slot});
+        return true;
+      }
     }
-    // A session that speaks first, or not at all: settled before the turn ends, because the engine
-    // is in the midst of its accept.
-    if (!connection->outbox_.empty() || connection->finishing() || connection->interrupted_) {
-      connection->wake();
-    }
-    return true;
+    return begin(link, served, {.listener = listener, .peer = peer, .client = slot});
   }
 
   // In line in the engine that calls it.
@@ -250,6 +249,62 @@ class ReactorOn final : public ReactorTransforms<EngineOf<ReactorOn<EngineOf>>> 
     TransformFactory* transforms = nullptr;
     ListenerGuard guard = {};
   };
+  // Of a link that was accepted, here or by another reactor. False: it is refused, and the engine's
+  // to close.
+  bool begin(engine::Link link, const Served& served, const PassedConnection& accepted) noexcept {
+    Connection* const connection = &add_connection(link);
+    connection->peer_ = accepted.peer;
+    connection->listener_ = static_cast<std::uint8_t>(accepted.listener);
+    const bool is_limited = accepted.client != 0;
+    if (is_limited) this->name_client(*connection, accepted.client);
+    connection->handshake_counted_ = is_limited && served.transforms != nullptr;
+    connection->limited_behind_proxy_ = served.guard.limits != nullptr && served.guard.is_proxied;
+    ++counters_.accepted;
+    if (share_ != nullptr) share_->opened(now_);
+    if (options_.connection_age_max > Duration{}) set_age(*connection);
+    if (served.transforms == nullptr) [[likely]] {
+      open_session(*connection, *served.protocol);
+    } else if (!begin_opening(*connection, *served.protocol, *served.transforms)) {
+      return false;
+    }
+    // A session that speaks first, or not at all: settled before the turn ends, because the engine
+    // is in the midst of its accept.
+    if (!connection->outbox_.empty() || connection->finishing() || connection->interrupted_) {
+      connection->wake();
+    }
+    return true;
+  }
+
+  // Those for which no link is free wait until one is: see note_room().
+  KATANA_RARE void adopt_arrived() noexcept override {
+    if (stopped_) return reset_arrived();
+    while (const PassedConnection* const arrived = share_->first_arrived()) {
+      if (this->links_open_ == options_.engine.links_max) return;
+      const PassedConnection passed = *arrived;
+      const Served& served = served_[passed.listener];
+      if (const auto link = engine_.adopt(passed.socket); !link) {
+        ++counters_.accept_failures;
+        forget_client(passed, served);
+      } else if (!begin(*link, served, passed)) {
+        engine_.close(*link);
+      }
+      share_->drop_first();  // after it counts as open: it counted all the time
+    }
+  }
+  KATANA_RARE void reset_arrived() noexcept override {
+    if (share_ == nullptr) return;
+    while (const PassedConnection* const arrived = share_->first_arrived()) {
+      ++counters_.cut_off;
+      engine_.discard(arrived->socket);
+      forget_client(*arrived, served_[arrived->listener]);
+      share_->drop_first();
+    }
+  }
+  void forget_client(const PassedConnection& passed, const Served& served) noexcept {
+    if (passed.client == 0) return;
+    if (served.transforms != nullptr) this->clients_->end_handshake(passed.client);
+    this->clients_->leave(passed.client);
+  }
   static bool contains(const NetworkSet& peers, const engine::PeerEndpoint& peer) noexcept {
     const auto address = peer.ip();
     return address ? peers.contains(*address) : peers.has_local();
@@ -287,7 +342,8 @@ class ReactorOn final : public ReactorTransforms<EngineOf<ReactorOn<EngineOf>>> 
   void close_listeners() noexcept override { engine_.close_listeners(); }
   void hand_over(engine::Listener listener) noexcept override { engine_.hand_over(listener); }
   bool drained() const noexcept override {
-    return this->links_drained() && !engine_.accepting() && this->tasks().size() == 0;
+    return this->links_drained() && !engine_.accepting() && this->tasks().size() == 0 &&
+           (share_ == nullptr || !share_->expects());
   }
 
   std::vector<Served> served_;

@@ -13,8 +13,8 @@
 
 #include <cstddef>
 #include <string>
-
 #include <thread>
+#include <utility>
 
 #include "katana/engine/real_fixture_test.hpp"
 
@@ -114,6 +114,55 @@ KATANA_CASE(output_that_is_pending_before_the_link_is_watched_is_told_of_room) {
   ASSERT_TRUE(this->until(server, [&] {
     client->receive();
     return client->received.size() == text.size();
+  }));
+}
+
+KATANA_CASE(a_connection_that_is_detached_is_served_by_the_engine_that_adopts_it) {
+  typename TestFixture::TestServer acceptor({.links_max = 1});
+  typename TestFixture::TestServer other;
+  int socket = -1;
+  acceptor.at_accepted = [&](Link link) {
+    socket = acceptor.engine.detach(link);
+    return true;
+  };
+  const std::uint16_t port = acceptor.listen();
+  for (int round = 0; round < 3; ++round) {
+    Client client(port);
+    client.send("hello");
+    ASSERT_TRUE(this->until(acceptor, [&] { return socket >= 0; })) << "its link is free";
+    this->turn_a_little(acceptor);
+    const auto link = other.engine.adopt(std::exchange(socket, -1));
+    ASSERT_TRUE(link);
+    ASSERT_TRUE(this->until(other, [&] { return other.received == "hello"; }));
+    client.send(", again");
+    ASSERT_TRUE(this->until(other, [&] { return other.received == "hello, again"; }));
+    EXPECT_EQ(other.send(*link, "welcome"), 7u);
+    other.engine.close(*link);
+    ASSERT_TRUE(this->until(other, [&] {
+      client.receive();
+      return client.saw_end;
+    }));
+    EXPECT_EQ(client.received, "welcome");
+    other.received.clear();
+  }
+  EXPECT_EQ(acceptor.received, "");
+  EXPECT_TRUE(other.links.empty()) << "it has accepted nothing";
+}
+
+KATANA_CASE(a_detached_connection_that_is_discarded_is_reset) {
+  typename TestFixture::TestServer server;
+  int socket = -1;
+  server.at_accepted = [&](Link link) {
+    socket = server.engine.detach(link);
+    return true;
+  };
+  Client client(server.listen());
+  client.send("hello");
+  ASSERT_TRUE(this->until(server, [&] { return socket >= 0; }));
+  server.engine.discard(socket);
+  ASSERT_TRUE(this->until(server, [&] {
+    client.receive();
+    return client.saw_reset;
   }));
 }
 
@@ -440,6 +489,8 @@ REGISTER_TYPED_TEST_SUITE_P(EngineAccepts, each_link_knows_the_listener_it_came_
                             a_peer_on_a_unix_domain_socket_is_known_by_its_user,
                             a_peer_that_waits_for_our_first_word_is_accepted_when_it_need_not_speak,
                             output_that_is_pending_before_the_link_is_watched_is_told_of_room,
+                            a_connection_that_is_detached_is_served_by_the_engine_that_adopts_it,
+                            a_detached_connection_that_is_discarded_is_reset,
                             a_refused_link_is_closed_and_its_place_is_free,
                             a_full_table_leaves_connections_in_the_queue_until_a_link_closes,
                             accepting_can_be_paused_and_resumed,

@@ -17,6 +17,13 @@
 //                                     a link at once, whose peer has yet to answer: until then it
 //                                     takes no byte, and a send() is pending. Whether the peer
 //                                     answers is told as ever: by on_sent(), or on_closed(link)
+//   int detach(Link)                  within its on_accepted(), before anything else is done with
+//                                     it: the link is gone, and its socket the caller's, for
+//                                     another engine of this kind
+//   Result<Link> adopt(int)           a link of what detach() gave, as if accepted here, but
+//                                     on_accepted() is not called. REQUIRES a free link. An Error:
+//                                     the socket is closed
+//   void discard(int)                 what detach() gave, and nobody adopts: the peer sees a reset
 //   int failure(Link)                 once on_closed(link) is called or a send failed, and before
 //                                     close(): why, as errno has it; 0 when it is not known
 //   void pause_accept()               takes no more connections; the kernel's queue holds them
@@ -224,6 +231,9 @@ concept Engine =
       { same.port(Listener{}) } -> std::same_as<std::uint16_t>;
       { same.socket(Listener{}) } -> std::same_as<int>;
       { engine.connect(connect) } -> std::same_as<Result<Link>>;
+      { engine.detach(link) } -> std::same_as<int>;
+      { engine.adopt(fd) } -> std::same_as<Result<Link>>;
+      engine.discard(fd);
       { engine.failure(link) } -> std::same_as<int>;
       { same.accepting() } -> std::same_as<bool>;
       engine.pause_accept();

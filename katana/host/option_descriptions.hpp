@@ -56,6 +56,8 @@ inline constexpr auto trust_request_ids = rules::help(
     "whose X-Request-Id and traceparent are accepted: always, those of trusted proxies, never; "
     "auto: "
     "of proxies where any are trusted, else always");
+inline constexpr auto shed_after =
+    rules::help("wait for output blocks before the largest, slowest peers are reset");
 inline constexpr auto proxy_protocol = rules::help(
     "required: connections to http.port begin with the header of the PROXY protocol, and come from "
     "trusted_proxies alone");
@@ -76,6 +78,9 @@ KATANA_DESCRIBE_ENUM(ProxyProtocol, off, required)
 
 // As versions of a listener names them.
 KATANA_DESCRIBE_ENUM(HttpVersions, any, http1, http2)
+
+// As http.balance names them.
+KATANA_DESCRIBE_ENUM(Balance, connections, kernel)
 
 // As http.listeners has it.
 KATANA_DESCRIBE(ListenerOptions,

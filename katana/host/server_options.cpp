@@ -18,6 +18,7 @@ server::HttpServerOptions server_options_of(const ApplicationSettings& settings)
     options.operations = {settings.operations.address, settings.operations.port};
   }
   options.reactors = http.reactors;
+  options.balance = http.balance;
   options.pin = http.pin;
   options.drain_notice = http.drain_notice;
   options.drain_timeout = http.drain_timeout;

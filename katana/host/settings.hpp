@@ -98,6 +98,7 @@ struct HttpSettings : session::HttpOptions, core::ReactorOptions {
   int backlog = engine::ListenOptions().backlog;
   unsigned reactors = 0;
   server::EngineName engine = server::EngineName::epoll_edge;
+  server::Balance balance = server::Balance::connections;  // as HttpServerOptions has it
   bool pin = false;
   std::uint32_t connections_max = core::ReactorOptions().engine.links_max;
   std::size_t receive_bytes_max = core::ReactorOptions().engine.receive_bytes_max;
@@ -131,6 +132,7 @@ KATANA_DESCRIBE(
     (backlog, range(1, 1 << 20), help("connections that wait in the kernel's queue")),
     (reactors, at_most(1024), help("threads that serve; 0: one for each CPU")),
     (engine, help("how a reactor asks the kernel; auto: io_uring where it runs")),
+    (balance, help("which reactor serves a connection; kernel: the one that it was queued for")),
     (pin, help("bind each reactor to a CPU")),
     (spin_max, range(Duration{}, milliseconds(10)),
      help("how long a reactor spins before it sleeps; 0: never")),
@@ -142,8 +144,7 @@ KATANA_DESCRIBE(
      help("size of the blocks that output_max is given out in")),
     (outbox_high_bytes, byte_count, help("pending output that stops reading")),
     (outbox_low_bytes, byte_count, help("pending output that resumes it")),
-    (shed_after, range(Duration{}, seconds(600)),
-     help("wait for output blocks before the largest, slowest peers are reset")),
+    (shed_after, range(Duration{}, seconds(600)), option_rules::shed_after),
     (turn_bytes_max, byte_count, at_least(1), help("bytes that a reactor sends in one turn")),
     (tasks_max, range(1, 1 << 24), help("spawned tasks and job runs at a time, per reactor")),
     (held_bytes_max, named("held_max"), byte_count, option_rules::held_max),

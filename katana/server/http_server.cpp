@@ -245,10 +245,14 @@ HttpServer::HttpServer(const HttpServerOptions& options, const Service& service)
     options_.http.failures = failures_.get();
   }
   const unsigned count = options.reactors != 0 ? options.reactors : usable_cpus();
+  if (count > 1 && options.balance == Balance::connections) {
+    balance_ = std::make_unique<core::ConnectionBalance>(count);
+  }
   std::vector<core::Reactor*> reactors;
   for (unsigned index = 0; index < count; ++index) {
     workers_.push_back(std::make_unique<Worker>(options_, service));
     workers_.back()->index = index;
+    if (balance_) workers_.back()->reactor->balance(balance_->share(index));
     reactors.push_back(workers_.back()->reactor.get());
   }
   group_ = std::make_unique<ReactorGroup>(

@@ -85,7 +85,8 @@ struct HttpServerOptions {
   // The server has no thread and looks at no signal; shutdown() drains, and run() only reports. For
   // tests.
   bool turned_by_caller = false;
-  bool pin = false;  // reactor n to the n-th CPU that this process may use
+  Balance balance = Balance::connections;  // of more than one reactor
+  bool pin = false;                        // reactor n to the n-th CPU that this process may use
   Duration drain_timeout = seconds(10);
   // Listening sockets that were opened for this program, as by systemd; instead of address and
   // port. Borrowed; every reactor listens on each.
@@ -250,6 +251,7 @@ class HttpServer {
   std::vector<std::unique_ptr<Place>> places_;         // first, options_.listeners, operations
   const NetworkSet proxies_;                           // http.trusted_proxies
   const std::unique_ptr<core::ClientLimits> clients_;  // null: nothing is limited
+  std::unique_ptr<core::ConnectionBalance> balance_;   // null: the kernel's choice stays
   std::vector<std::unique_ptr<Worker>> workers_;
   std::unique_ptr<ReactorGroup> group_;  // ends before what it borrows
   std::unique_ptr<StallWatch> stall_watch_;

@@ -22,6 +22,10 @@ enum class ProxyProtocol : std::uint8_t { off, required };
 // in a GOAWAY (http2).
 enum class HttpVersions : std::uint8_t { any, http1, http2 };
 
+// Which reactor serves a connection. connections: one with fewer than others have (see
+// core/connection_balance.hpp); kernel: the one whose queue the kernel has chosen, by a hash.
+enum class Balance : std::uint8_t { connections, kernel };
+
 struct ListenerOptions {
   // Numeric, or "unix:PATH" for a Unix socket; see server/unix_socket.hpp.
   std::string address = "127.0.0.1";

@@ -53,6 +53,10 @@ constexpr std::array counter_rows{
     CounterRow{"katana_accept_failures", "",
                "Times that there was no descriptor or memory for a new connection.",
                [](const ReactorFigures& of) { return of.counters.accept_failures; }},
+    CounterRow{"katana_connections_passed_on", "",
+               "Connections that a reactor has accepted and given to one that had fewer "
+               "(http.balance).",
+               [](const ReactorFigures& of) { return of.counters.passed_on; }},
     CounterRow{"katana_peers_unknown", "",
                "Connections closed when they were accepted, because their peer had left and its "
                "address was not known.",

@@ -46,6 +46,7 @@ FIGURES: dict[str, Figure] = {
     "errors": Figure("errors", ""),
     "balance": Figure("balance over reactors (Jain)", "", "higher", about="1: all reactors did the same"),
     "largest_share": Figure("share of the busiest reactor", "%", "lower", 100),
+    "busiest_connections": Figure("connections of the busiest reactor / mean", "", "lower", about="1: all had as many"),
     "server_cpu": Figure("server CPU used", "%", "neither", 100, about="100 %: one CPU"),
     "generator_cpu": Figure("generator CPU used", "%", "neither", 100, about="100 %: one CPU"),
     "strangers_cpu": Figure("CPU of the server taken by strangers", "%", "lower", 100),

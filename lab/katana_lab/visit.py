@@ -92,6 +92,7 @@ def measure(bench: Bench, server: peers.Server, case: Case, places: Places, expe
         visit.round = number
         visit.metrics = {key: value - before.get(key, 0.0) for key, value in after.items()
                          if "_total" in key and value != before.get(key, 0.0)}
+        add_connections(visit, sampling.shares_by_reactor(before, after, "katana_connections_accepted"))
         add_balance(visit, sampling.shares_by_reactor(before, after, "katana_http_requests"), sampler.samples)
         return visit, running.command
 
@@ -205,6 +206,12 @@ def add_balance(visit: Visit, shares: Sequence[float], samples: Sequence[proc.Sa
     visit.reactor_shares = [float(share) / sum(shares) for share in shares]
     visit.figures["balance"] = statistics.jain_index(shares)
     visit.figures["largest_share"] = max(visit.reactor_shares)
+
+
+def add_connections(visit: Visit, accepted: Sequence[float]) -> None:
+    """How evenly connections fell on reactors, of which each serves those that it counts as accepted."""
+    if len(accepted) > 1 and sum(accepted) > 0:
+        visit.figures["busiest_connections"] = max(accepted) * len(accepted) / sum(accepted)
 
 
 def _extra_seconds(phases: Phases) -> float:

@@ -53,6 +53,9 @@ class DirectEngine {
   void resume_accept() {}
   void close_listeners() { accepting_ = false; }
   void hand_over(engine::Listener) {}
+  int detach(engine::Link) { return -1; }
+  Result<engine::Link> adopt(int) { return fail(Code::unsupported, "it is alone"); }
+  void discard(int) {}
   bool accepting() const { return accepting_; }
   engine::Sent send(engine::Link link, std::span<const iovec> parts, std::size_t& accepted) {
     wire_.send(link, parts, accepted);

@@ -118,20 +118,27 @@ class EpollEngine {
     if (first_free_ == slots_.size()) return std::unexpected(no_link_left(slots_.size()));
     auto opened = open_connection(options);
     if (!opened) return std::unexpected(opened.error());
-    const std::uint32_t index = first_free_;
-    Slot& slot = slots_[index];
-    const Link link{index, slot.generation};
-    if (!control(EPOLL_CTL_ADD, *opened, receive_interest, tag(link))) {
-      const Error error = system_error("watch a connection", errno);
-      ::close(*opened);
-      return std::unexpected(error);
-    }
-    first_free_ = slot.next_free;
-    slot.fd = *opened;
-    slot.receive_max = receive_bytes_max_;
-    slot.interest = receive_interest;
-    slot.in_set = true;
-    return link;
+    return add_watched(*opened);
+  }
+
+  // No system call: epoll has not been told of the socket yet.
+  int detach(Link link) {
+    Slot* const slot = find(link);
+    KATANA_REQUIRE(slot != nullptr && !slot->in_set);
+    const int fd = slot->fd;
+    free_slot(link, *slot);
+    return fd;
+  }
+  // What is there to be read already is told by the next turn().
+  Result<Link> adopt(int socket) {
+    KATANA_REQUIRE(first_free_ != slots_.size());
+    if (!rules_.inherited_options) set_stream_options(socket);
+    return add_watched(socket);
+  }
+  // By SO_LINGER of zero.
+  void discard(int socket) {
+    reset_on_close(socket);
+    ::close(socket);
   }
   int failure(Link link) {
     const Slot* const slot = find(link);
@@ -223,15 +230,7 @@ class EpollEngine {
     Slot* const slot = find(link);
     if (slot == nullptr) return;
     close_socket(*slot);
-    const std::uint32_t generation = slot->generation + 1;
-    *slot = Slot{};
-    slot->generation = generation == 0 ? 1 : generation;
-    slot->next_free = first_free_;
-    first_free_ = link.index;
-    if (table_full_) {
-      table_full_ = false;
-      update_accept_interest();
-    }
+    free_slot(link, *slot);
   }
 
   // By SO_LINGER of zero: what the kernel has not sent is dropped.
@@ -356,6 +355,35 @@ class EpollEngine {
     event.events = events;
     event.data.u64 = data;
     return epoll_ctl(epoll_, operation, fd, &event) == 0;
+  }
+
+  // A free link of a socket that is watched from the start. An Error: it is closed.
+  Result<Link> add_watched(int fd) {
+    Slot& slot = slots_[first_free_];
+    const Link link{first_free_, slot.generation};
+    if (!control(EPOLL_CTL_ADD, fd, receive_interest, tag(link))) {
+      const Error error = system_error("watch a connection", errno);
+      ::close(fd);
+      return std::unexpected(error);
+    }
+    first_free_ = slot.next_free;
+    slot.fd = fd;
+    slot.receive_max = receive_bytes_max_;
+    slot.interest = receive_interest;
+    slot.in_set = true;
+    return link;
+  }
+
+  void free_slot(Link link, Slot& slot) {
+    const std::uint32_t generation = slot.generation + 1;
+    slot = Slot{};
+    slot.generation = generation == 0 ? 1 : generation;
+    slot.next_free = first_free_;
+    first_free_ = link.index;
+    if (table_full_) {
+      table_full_ = false;
+      update_accept_interest();
+    }
   }
 
   void want(Link link, Slot& slot, std::uint32_t interest) {
@@ -574,11 +602,12 @@ class EpollEngine {
       close(link);
       return false;
     }
+    if (find(link) == nullptr) return true;  // closed, or another engine's
     if (!rules_.inherited_options) set_stream_options(fd);
-    if (rules_.first_read && listeners_[listener].peer_speaks_first && find(link) != nullptr) {
+    if (rules_.first_read && listeners_[listener].peer_speaks_first) {
       receive(link, slot);
+      if (find(link) == nullptr) return true;
     }
-    if (find(link) == nullptr) return true;
     slot.interest = receive_interest | (slot.send_pending ? std::uint32_t{EPOLLOUT} : 0u);
     slot.in_set = true;
     if (!control(EPOLL_CTL_ADD, fd, slot.interest, tag(link))) sink_.on_closed(link, Closed::link);

@@ -57,6 +57,34 @@ TEST_F(CalmTest, a_wake_ends_the_wait_of_the_next_turn_only) {
   EXPECT_GE(server.engine.now(), start + seconds(5));
 }
 
+TEST_F(CalmTest, a_connection_that_is_detached_is_served_by_the_engine_that_adopts_it) {
+  EchoServer other(network);
+  server.detaches = true;
+  peer.connect(server.port);
+  peer.send("hello");
+  ASSERT_TRUE(turn_until([&] { return server.detached.size() == 1; }));
+  EXPECT_EQ(server.engine.links_open(), 0u);
+  other.adopt(server.detached[0]);
+  peer.send(", again");
+  peer.finish();
+  for (int count = 0; count < 100 && !peer.saw_end(); ++count) {
+    other.engine.turn(milliseconds(10));
+    server.engine.turn(Duration{});
+  }
+  EXPECT_EQ(peer.received(), "hello, again");
+  EXPECT_TRUE(peer.saw_end());
+  EXPECT_EQ(other.engine.links_open(), 0u);
+}
+
+TEST_F(CalmTest, a_detached_connection_that_is_discarded_is_reset) {
+  server.detaches = true;
+  peer.connect(server.port);
+  peer.send("hello");
+  ASSERT_TRUE(turn_until([&] { return server.detached.size() == 1; }));
+  server.engine.discard(server.detached[0]);
+  EXPECT_TRUE(turn_until([&] { return peer.saw_reset(); }));
+}
+
 TEST_F(CalmTest, nothing_is_delivered_to_a_paused_link_and_all_of_it_after_resume) {
   greet();
   EchoServer::Client& client = only_client();

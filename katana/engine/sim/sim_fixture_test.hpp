@@ -49,10 +49,19 @@ class EchoServer {
     ++accepted;
     peers.emplace_back(peer.text().bytes());
     if (refuse) return false;
+    if (detaches) {
+      detached.push_back(engine.detach(link));
+      return true;
+    }
+    add_client(link);
+    return true;
+  }
+  // What another has detached is its own.
+  void adopt(int socket) { add_client(*engine.adopt(socket)); }
+  void add_client(Link link) {
     if (clients.size() <= link.index) clients.resize(link.index + 1);
     EXPECT_FALSE(clients[link.index]);
     clients[link.index] = std::make_unique<Client>(link, blocks_);
-    return true;
   }
 
   void on_bytes(Link link, Bytes bytes) {
@@ -180,6 +189,8 @@ class EchoServer {
   std::uint64_t breaks = 0;
   std::uint64_t accept_failures = 0;
   bool refuse = false;
+  bool detaches = false;  // whatever it accepts
+  std::vector<int> detached;
   bool pauses = true;
   std::uint32_t close_gone = 1024;  // chance in 1/1024 and turn that a link that is gone is closed
   std::size_t outbox_high = 16 * 1024;

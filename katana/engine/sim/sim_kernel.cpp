@@ -158,6 +158,35 @@ void SimKernel::reset(Link link) {
   connection->reset(side);
 }
 
+int SimKernel::detach(Link link) {
+  Slot* const slot = find(link);
+  network_.require(slot != nullptr && slot->touched && !slot->receive_queued && !slot->send.active,
+                   "detach() only within on_accepted()");
+  const auto connection = slot->connection;
+  network_.note("detach", connection->number(), link.index);
+  connection->attach(SimSide::server, nullptr);
+  remove_link(link, *slot);
+  return network_.detach(connection);
+}
+
+Result<Link> SimKernel::adopt(int socket) {
+  network_.require(has_free_slot(), "adopt() only while a link is free");
+  const auto connection = network_.attach(socket);
+  const Link link = add_link(connection);
+  connection->attach(SimSide::server, this);
+  connection->link_state = SimLink::open;
+  connection->link = link;
+  network_.note("adopt", connection->number(), link.index);
+  touch(link);
+  return link;
+}
+
+void SimKernel::discard(int socket) {
+  const auto connection = network_.attach(socket);
+  network_.note("discard", connection->number(), 0);
+  connection->reset(SimSide::server);
+}
+
 // ---- sending ---------------------------------------------------------------------------------
 
 std::string SimKernel::copy_of(std::span<const iovec> parts, std::size_t skip, std::size_t count) {

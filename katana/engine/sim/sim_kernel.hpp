@@ -70,6 +70,10 @@ class SimKernel : public SimHost, private SimEnd {
   int socket(Listener) const { return -1; }
   // Whatever the address: the network knows hosts by their ports.
   Result<Link> connect(const ConnectOptions& options);
+  // A number of the network's, not a descriptor.
+  int detach(Link link);
+  Result<Link> adopt(int socket);
+  void discard(int socket);
   int failure(Link link);
   void pause_accept() { accept_paused_ = true; }
   void resume_accept() { accept_paused_ = false; }

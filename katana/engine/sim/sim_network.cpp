@@ -92,6 +92,19 @@ void SimNetwork::hand_over(const std::shared_ptr<SimConnection>& connection, std
   if (SimHost* const host = host_for(*connection, port)) host->take_over(connection, port);
 }
 
+int SimNetwork::detach(std::shared_ptr<SimConnection> connection) {
+  detached_.emplace(++detached_number_, std::move(connection));
+  return detached_number_;
+}
+
+std::shared_ptr<SimConnection> SimNetwork::attach(int number) {
+  const auto place = detached_.find(number);
+  require(place != detached_.end(), "only what detach() gave is adopted or discarded, and once");
+  auto connection = std::move(place->second);
+  detached_.erase(place);
+  return connection;
+}
+
 void SimNetwork::make_ready(int fd) {
   note("make_ready", 0, static_cast<std::uint64_t>(fd));
   ready_fds_.insert(fd);

@@ -101,6 +101,9 @@ class SimNetwork {
   void handshake(const std::shared_ptr<SimConnection>& connection, std::uint16_t port);
   // The same with one that waits for accept() in a listener that its host leaves.
   void hand_over(const std::shared_ptr<SimConnection>& connection, std::uint16_t port);
+  // One that is between two engines has a number, and the end of it belongs to neither.
+  int detach(std::shared_ptr<SimConnection> connection);
+  std::shared_ptr<SimConnection> attach(int number);
   std::uint64_t next_connection_number() noexcept { return ++connection_number_; }
 
   // The engine that watches `fd` calls its watcher once, in its next turn.
@@ -147,6 +150,8 @@ class SimNetwork {
   std::function<bool(int fd)> readable_;
   std::uint16_t last_port_ = 40'000;
   std::uint64_t connection_number_ = 0;
+  std::map<int, std::shared_ptr<SimConnection>> detached_;
+  int detached_number_ = 0;
 
   std::vector<Note> notes_;  // a ring once it holds trace_lines_max_
   std::size_t trace_lines_max_;

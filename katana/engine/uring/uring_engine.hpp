@@ -29,6 +29,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "katana/base/check.hpp"
 #include "katana/base/hints.hpp"
 #include "katana/base/result.hpp"
 #include "katana/engine/clocks.hpp"
@@ -45,11 +46,11 @@ class UringEngine : public UringAccepting<S> {
   using Base = UringAccepting<S>;
   using Base::accepted, Base::admit_waiting, Base::can_admit, Base::cancels_, Base::clocks_,
       Base::closes_, Base::closing_at_, Base::cut_overdue, Base::deliver_held, Base::delivery_check,
-      Base::finish_listeners, Base::free_count_, Base::has_capacity, Base::hung_up, Base::leaving_,
-      Base::listeners_, Base::listeners_closed_, Base::options_, Base::receive_, Base::received,
-      Base::resumed_, Base::ring_, Base::sent, Base::sink_, Base::slots_, Base::staged_,
-      Base::submit_output, Base::take_slot, Base::touched_, Base::update, Base::update_listeners,
-      Base::uring_, Base::waiting_, Base::waits_for_blocks_;
+      Base::find, Base::finish_listeners, Base::free_count_, Base::free_slot, Base::has_capacity,
+      Base::hung_up, Base::leaving_, Base::listeners_, Base::listeners_closed_, Base::options_,
+      Base::receive_, Base::received, Base::resumed_, Base::ring_, Base::sent, Base::sink_,
+      Base::slots_, Base::staged_, Base::submit_output, Base::take_slot, Base::touched_,
+      Base::update, Base::update_listeners, Base::uring_, Base::waiting_, Base::waits_for_blocks_;
   using Kind = UringKind;
   using Slot = UringSlot;
   using State = UringState;
@@ -98,6 +99,23 @@ class UringEngine : public UringAccepting<S> {
     const Link link = take_slot(*opened);
     slots_[link.index].state = State::connecting;
     return link;
+  }
+
+  // Nothing is submitted for it yet.
+  int detach(Link link) {
+    Slot* const slot = find(link);
+    KATANA_REQUIRE(slot != nullptr && !slot->receiving);
+    const int fd = slot->fd;
+    free_slot(link, *slot);
+    return fd;
+  }
+  Result<Link> adopt(int socket) {
+    KATANA_REQUIRE(free_count_ > 0);
+    return take_slot(socket);
+  }
+  void discard(int socket) {
+    reset_on_close(socket);
+    ::close(socket);
   }
 
   Result<void> watch(int fd, Watcher& watcher) { return watches_.add(fd, watcher); }

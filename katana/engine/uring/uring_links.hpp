@@ -97,6 +97,11 @@ class UringLinks {
     if (slot.hangup_watched) cancels_.push_back(tag(Kind::hangup, link));
     if (slot.writable_watched) cancels_.push_back(tag(Kind::writable, link));
     closes_.push_back(slot.fd);
+    free_slot(link, slot);
+  }
+
+  // Its socket is closed, or somebody else's.
+  void free_slot(Link link, Slot& slot) {
     const std::uint32_t generation = slot.generation + 1;
     slot = Slot{};
     slot.generation = generation == 0 ? 1 : generation;
