@@ -10,6 +10,7 @@
 #include <cstdio>
 
 #include "apps/command_line.hpp"
+#include "katana/base/cpus.hpp"
 #include "katana/bus/subject.hpp"
 #include "katana/chat/host/chat_server.hpp"
 #include "katana/log/log.hpp"
@@ -26,7 +27,7 @@ constexpr double mib = 1024.0 * 1024.0;
 struct Flags {
   std::string address = "127.0.0.1";
   std::uint16_t port = 9000;
-  unsigned threads = server::usable_cpus();
+  unsigned threads = usable_cpus();
   std::string engine = "epoll-edge";
   bool pin = false;
   std::string slow_reader = "drop";

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "katana/base/cpus.hpp"
 #include "katana/base/result.hpp"
 #include "katana/server/engines.hpp"
 #include "katana/server/http_server.hpp"
@@ -19,7 +20,7 @@ namespace hello {
 struct Flags {
   std::string address = "127.0.0.1";
   std::uint16_t port = 8080;
-  unsigned threads = katana::server::usable_cpus();
+  unsigned threads = katana::usable_cpus();
   std::string engine = "epoll-edge";
   bool kernel_balance = false;
   bool pin = false;

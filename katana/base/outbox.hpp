@@ -110,8 +110,8 @@ class Outbox {
   std::size_t gather(std::span<iovec> out) const noexcept {
     return gather_only(out[0]) ? 1 : gather_all(out);
   }
-  // False: not all of it is the only run of bytes of the only block, as it nearly always is; `out` is
-  // then as it was.
+  // False: not all of it is the only run of bytes of the only block, as it nearly always is; `out`
+  // is then as it was.
   [[gnu::always_inline]] bool gather_only(iovec& out) const noexcept {
     if (has_files_ || head_ == nullptr || head_ != tail_ || head_->segments_begin != 0 ||
         head_->segments_end != 1) {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "katana/server/http_server.hpp"
+#include "katana/base/cpus.hpp"
 
 namespace katana::host {
 
@@ -27,9 +27,8 @@ Result<void> Pools::add(const std::string& name, const PoolSettings& settings) {
   thread::PoolOptions options;
   options.name = name;
   options.threads_min = settings.threads_min;
-  options.threads_max = settings.threads_max != 0
-                            ? settings.threads_max
-                            : std::max(settings.threads_min, server::usable_cpus());
+  options.threads_max = settings.threads_max != 0 ? settings.threads_max
+                                                  : std::max(settings.threads_min, usable_cpus());
   options.queue_max = settings.queue_max;
   options.stopped = stopped_;
   if (failures_ != nullptr) {

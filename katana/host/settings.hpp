@@ -130,7 +130,7 @@ KATANA_DESCRIBE(
     (port, help("0: the kernel chooses")),
     (listeners, length(0, server::listeners_max), help("more: {address: ADDRESS, port: PORT}, …")),
     (backlog, range(1, 1 << 20), help("connections that wait in the kernel's queue")),
-    (reactors, at_most(1024), help("threads that serve; 0: one for each CPU")),
+    (reactors, at_most(1024), help("threads that serve; 0: one for each CPU, as cpu.max has it")),
     (engine, help("how a reactor asks the kernel; auto: io_uring where it runs")),
     (balance, help("which reactor serves a connection; kernel: the one that it was queued for")),
     (pin, help("bind each reactor to a CPU")),

@@ -1,7 +1,6 @@
 #include "katana/server/http_server.hpp"
 
 #include <fmt/format.h>
-#include <sched.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -10,6 +9,7 @@
 #include <utility>
 
 #include "katana/base/check.hpp"
+#include "katana/base/cpus.hpp"
 #include "katana/base/misuse.hpp"
 #include "katana/base/monotonic_clock.hpp"
 #include "katana/base/secrets.hpp"
@@ -29,7 +29,9 @@ namespace {
 std::unique_ptr<core::Reactor> reactor_of(const HttpServerOptions& options,
                                           std::size_t session_bytes_max) {
   if (options.make_reactor) return options.make_reactor(options.reactor, session_bytes_max);
-  return make_reactor(options.engine, options.reactor, session_bytes_max);
+  core::ReactorOptions reactor = options.reactor;
+  reactor.spin_max = spin_for(reactor.spin_max);
+  return make_reactor(options.engine, reactor, session_bytes_max);
 }
 
 }  // namespace
@@ -147,8 +149,8 @@ struct HttpServer::Worker {
       : dispatcher(service),
         protocols(options.http, dispatcher),
         http(protocols.any.counters()),
-        reactor(reactor_of(options, std::max(protocols.any.session_bytes(),
-                                             protocols.http2.session_bytes()))) {
+        reactor(reactor_of(
+            options, std::max(protocols.any.session_bytes(), protocols.http2.session_bytes()))) {
     if (has_plain(options)) {
       plain = std::make_unique<Plain>(options, dispatcher, protocols);
     }
@@ -750,12 +752,6 @@ std::vector<std::string> HttpServer::other_urls() const {
 std::string HttpServer::operations_url() const {
   if (!options_.operations) return {};
   return url_of(options_.tls.has_value(), options_.operations->address, operations_port_);
-}
-
-unsigned usable_cpus() noexcept {
-  cpu_set_t allowed;
-  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return 1;
-  return static_cast<unsigned>(std::max(1, CPU_COUNT(&allowed)));
 }
 
 void raise_descriptor_limit() noexcept {

@@ -77,7 +77,7 @@ struct HttpServerOptions {
   // Of the first listener, or of the sockets in its place.
   ProxyProtocol proxy_protocol = ProxyProtocol::off;
   int backlog = engine::ListenOptions().backlog;  // the kernel's queue of each listener
-  unsigned reactors = 0;                          // 0: one for each CPU that this process may use
+  unsigned reactors = 0;                          // 0: usable_cpus() (base/cpus.hpp)
   EngineKind engine = EngineKind::epoll_edge;
   // In place of make_reactor(engine, …): for an engine that host does not know.
   ReactorMaker make_reactor = nullptr;
@@ -262,8 +262,6 @@ class HttpServer {
   std::uint16_t operations_port_ = 0;
 };
 
-// CPUs that this process may use.
-unsigned usable_cpus() noexcept;
 // Raises the soft limit of open files to the hard one.
 void raise_descriptor_limit() noexcept;
 

@@ -2,7 +2,6 @@
 #include "katana/server/http_server.hpp"
 
 #include <gtest/gtest.h>
-#include <sched.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -229,12 +228,6 @@ TEST_F(HttpServerTest, says_where_it_is_and_what_it_may_cost) {
   options.address = "::1";
   options.port = 80;
   EXPECT_EQ(HttpServer(options, *service).url(), "http://[::1]:0");  // not started yet
-}
-
-TEST(Cpus, are_those_that_the_process_may_use) {
-  cpu_set_t allowed;
-  ASSERT_EQ(sched_getaffinity(0, sizeof allowed, &allowed), 0);
-  EXPECT_EQ(usable_cpus(), static_cast<unsigned>(CPU_COUNT(&allowed)));
 }
 
 TEST(DescriptorLimit, is_raised_to_what_is_allowed) {

@@ -15,6 +15,7 @@
 #include <thread>
 
 #include "katana/base/adaptive_spin.hpp"
+#include "katana/base/cpus.hpp"
 #include "katana/base/executor.hpp"
 #include "katana/base/futex.hpp"
 #include "katana/base/mailbox.hpp"
@@ -120,7 +121,7 @@ class Loop final : public Executor {
     asleep_.store(false, std::memory_order_relaxed);
   }
 
-  AdaptiveSpin spin_{microseconds(50)};  // about what it takes to sleep and to be woken
+  AdaptiveSpin spin_{spin_for(microseconds(50))};  // about what it takes to sleep and to be woken
   Mailbox mailbox_;
   FutexWord epoch_ = 0;
   std::atomic<bool> asleep_ = false;

@@ -12,6 +12,7 @@
 #include "katana/base/check.hpp"
 #include "katana/base/failure.hpp"
 #include "katana/base/misuse.hpp"
+#include "katana/base/cpus.hpp"
 #include "katana/base/quiet_thread.hpp"
 
 namespace katana::thread {
@@ -19,12 +20,6 @@ namespace {
 
 // Some milliseconds at most, on a machine that is so busy that workers are interrupted.
 constexpr int held_rounds_max = 1000;
-
-unsigned available_cpus() noexcept {
-  cpu_set_t set;
-  if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
-  return static_cast<unsigned>(std::max(CPU_COUNT(&set), 1));
-}
 
 std::unexpected<Error> wrong(const PoolOptions& options, std::string what) {
   return fail(Code::invalid_argument, fmt::format("pool '{}': {}", options.name, what));
@@ -50,7 +45,7 @@ Result<void> check_cpus(const PoolOptions& options) {
 // Fills in what is 0, and rounds what has to be a power of two.
 Result<void> complete(PoolOptions& options) {
   if (options.name.empty()) return wrong(options, "its name is empty: give it one");
-  if (options.threads_min == 0) options.threads_min = available_cpus();
+  if (options.threads_min == 0) options.threads_min = usable_cpus();
   if (options.threads_max == 0) options.threads_max = options.threads_min;
   if (options.threads_max > threads_limit || options.threads_min > options.threads_max) {
     return wrong(options,

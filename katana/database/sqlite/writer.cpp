@@ -6,6 +6,7 @@
 
 #include "katana/base/adaptive_spin.hpp"
 #include "katana/base/check.hpp"
+#include "katana/base/cpus.hpp"
 #include "katana/database/sqlite/waiting.hpp"
 
 namespace katana::database::sqlite {
@@ -16,8 +17,8 @@ Writer::Writer(const Options& options, Watch& watch, const std::function<Instant
       watch_(watch),
       clock_(clock),
       // In virtual time nobody comes while the writer waits.
-      lingering_(options.test_hooks.clock ? Duration{} : options.writer_linger),
-      gathering_(options.test_hooks.clock ? Duration{} : options.writer_gathers) {}
+      lingering_(options.test_hooks.clock ? Duration{} : spin_for(options.writer_linger)),
+      gathering_(options.test_hooks.clock ? Duration{} : spin_for(options.writer_gathers)) {}
 
 Writer::~Writer() { KATANA_REQUIRE(queue_.empty() && within_.empty()); }
 

@@ -185,7 +185,7 @@ KATANA_TARGET inline const char* parse_request_line(const Limits& limits, const 
   return p;
 }
 
-// The value at `p`, with its CRLF, is the one that is known. Differences are joined, not branched on.
+// The value at `p`, with its CRLF, is the known one. Differences are joined, not branched on.
 [[gnu::always_inline]] inline bool begins_with(const KnownHost& known, const char* p,
                                                const char* end) noexcept {
   const std::size_t size = known.size;
