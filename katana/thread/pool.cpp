@@ -10,9 +10,9 @@
 #include <system_error>
 
 #include "katana/base/check.hpp"
+#include "katana/base/cpus.hpp"
 #include "katana/base/failure.hpp"
 #include "katana/base/misuse.hpp"
-#include "katana/base/cpus.hpp"
 #include "katana/base/quiet_thread.hpp"
 
 namespace katana::thread {
