@@ -51,6 +51,8 @@ COMMANDS = {
     "compile-cost": Command("costs.compile", "lab/compile_cost.py", "what headers cost the compiler"),
     "instructions": Command("costs.instructions", "lab/instructions.py", "instructions of a request, by room"),
     "generators": Command("costs.generators", "lab/load/compare_wrk.py", "katana-load, beside wrk"),
+    "many-connections": Command("costs.many_connections", "lab/many_connections.py",
+                                "200,000 connections at once: whether all work, and what one costs"),
     "main-job": Command("costs.main_job", "lab/main_job.py", "users over SQLite, durable, beside rivals"),
     "main-job-check": Command("main_job.check", "lab/main_job/check", "whether a server does that job's duties"),
     "main-job-build": Command("main_job.servers", "lab/main_job/rivals/build", "that job's rivals, built natively"),
