@@ -104,16 +104,22 @@ class RouteTable {
     return match_otherwise(method, path, parameters, literal.step);
   }
 
-  // The two steps of match(), for who has a way of its own for paths without parameters. What the
+  // The two steps of match(), for who has a way of its own for paths without parameters: what the
   // first one found, or where the second one begins.
-  enum class LiteralStep : std::uint8_t { found, not_literal, unclear };
-  struct LiteralMatch {
-    std::uint32_t route;
-    LiteralStep step;
+  enum class LiteralStep : std::uint8_t {
+    found,        // a literal pattern that serves the method
+    not_literal,  // no literal pattern has this path
+    unclear       // one may have it
   };
+  // What the first step says.
+  struct LiteralMatch {
+    std::uint32_t route;  // if found
+    LiteralStep step;     // what was found
+  };
+  // The first step.
   inline LiteralMatch match_literal(http::Method method, Bytes path,
                                     PathParameters& parameters) const noexcept;
-  // REQUIRES `step` to be what match_literal() has just said of the same, and not to be `found`.
+  // The second. REQUIRES `step` to be what match_literal() has just said of the same, and not to be `found`.
   RouteMatch match_otherwise(http::Method method, Bytes path, PathParameters& parameters,
                              LiteralStep step) const noexcept {
     if (step == LiteralStep::not_literal) return match_tree(method, path, {}, parameters);
