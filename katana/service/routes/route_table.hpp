@@ -119,7 +119,8 @@ class RouteTable {
   // The first step.
   inline LiteralMatch match_literal(http::Method method, Bytes path,
                                     PathParameters& parameters) const noexcept;
-  // The second. REQUIRES `step` to be what match_literal() has just said of the same, and not to be `found`.
+  // The second. REQUIRES `step` to be what match_literal() has just said of the same, and not to be
+  // `found`.
   RouteMatch match_otherwise(http::Method method, Bytes path, PathParameters& parameters,
                              LiteralStep step) const noexcept {
     if (step == LiteralStep::not_literal) return match_tree(method, path, {}, parameters);
