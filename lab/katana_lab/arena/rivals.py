@@ -16,7 +16,7 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from katana_lab import ROOT, LabError, UsageError, peers, proc
@@ -158,13 +158,14 @@ SERVERS = {server.name: server for server in (
 )}
 
 
-def chosen(names: str | Sequence[str]) -> list[Server]:
-    """The servers of a list such as a,b; UsageError for one that is not known."""
+def chosen(names: str | Sequence[str], servers: Mapping[str, Server] | None = None) -> list[Server]:
+    """The servers of a list such as a,b, of the arena's or of others; UsageError for one that is not known."""
+    known = SERVERS if servers is None else servers
     found = names.split(",") if isinstance(names, str) else names
     for name in found:
-        if name not in SERVERS:
-            raise UsageError(f"unknown server '{name}'; known: {', '.join(SERVERS)}")
-    return [SERVERS[name] for name in found]
+        if name not in known:
+            raise UsageError(f"unknown server '{name}'; known: {', '.join(known)}")
+    return [known[name] for name in found]
 
 
 @functools.cache

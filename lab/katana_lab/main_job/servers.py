@@ -17,7 +17,7 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from katana_lab import LabError, UsageError, proc
+from katana_lab import LabError, proc
 from katana_lab.arena import rivals
 from katana_lab.costs import harness
 from katana_lab.main_job import BUILD, FOLDER, drogon
@@ -77,11 +77,7 @@ SERVERS: dict[str, Server] = {server.name: server for server in (
 
 def chosen(names: str | Sequence[str]) -> list[Server]:
     """The servers of a list such as a,b; UsageError for one that is not known."""
-    found = names.split(",") if isinstance(names, str) else names
-    for name in found:
-        if name not in SERVERS:
-            raise UsageError(f"unknown server '{name}'; known: {', '.join(SERVERS)}")
-    return [SERVERS[name] for name in found]
+    return rivals.chosen(names, SERVERS)
 
 
 @dataclasses.dataclass
