@@ -12,6 +12,8 @@ namespace katana::server {
 
 Restart::Restart(StartReplacement start, Done done)
     : start_(std::move(start)), done_(std::move(done)) {
+  CPU_ZERO(&cpus_);  // empty: not known, and refused when it is to be set
+  (void)::sched_getaffinity(0, sizeof cpus_, &cpus_);
   if (::pipe2(cancel_.data(), O_CLOEXEC | O_NONBLOCK) != 0) cancel_ = {-1, -1};
 }
 
@@ -52,6 +54,8 @@ void Restart::cancel() noexcept {
 }
 
 void Restart::run(const std::vector<HandedSocket>& sockets) noexcept {
+  // The reactor that began this thread may be bound to a CPU, and the successor would inherit that.
+  (void)::sched_setaffinity(0, sizeof cpus_, &cpus_);
   try {
     done_(sockets, start_(sockets, cancel_[0]));
   } catch (const std::exception& thrown) {

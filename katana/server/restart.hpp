@@ -8,6 +8,8 @@
 // Invariant  one attempt at a time. When this is destroyed none runs.
 #pragma once
 
+#include <sched.h>
+
 #include <array>
 #include <atomic>
 #include <functional>
@@ -39,7 +41,8 @@ class Restart {
   // What came of an attempt to hand over those sockets.
   using Done = std::function<void(const std::vector<HandedSocket>&, const Result<Replacement>&)>;
 
-  // `start` blocks; `done` is called once for each attempt that has begun.
+  // `start` blocks; `done` is called once for each attempt that has begun. Before reactors are
+  // bound to CPUs: a successor may run where the calling thread may.
   Restart(StartReplacement start, Done done);
   ~Restart();
   Restart(const Restart&) = delete;
@@ -55,6 +58,7 @@ class Restart {
 
   const StartReplacement start_;
   const Done done_;
+  cpu_set_t cpus_;  // where the program could run before its reactors were bound to CPUs
   std::array<int, 2> cancel_{-1, -1};  // a pipe, there before any thread asks; -1: none was left
   std::atomic<bool> cancelled_ = false;
   std::atomic<bool> running_ = false;

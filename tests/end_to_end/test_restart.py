@@ -1,4 +1,5 @@
 """SIGUSR2: another process of the program has the listening sockets before this one ends, and nobody is refused."""
+import os
 import shutil
 import signal
 import threading
@@ -71,6 +72,25 @@ def test_restarts_under_load_fail_no_request_and_refuse_no_connection(engine):
             lineage.wait_for_end_of(each)
         lineage.end()
         assert NOT_RESTARTED not in lineage.first.stderr()
+
+
+def cpus_of(process):
+    """Where each thread of a process may run."""
+    found = set()
+    for task in os.listdir(f"/proc/{process}/task"):
+        with open(f"/proc/{process}/task/{task}/status", encoding="utf-8") as status:
+            found |= {line.split()[1] for line in status if line.startswith("Cpus_allowed_list:")}
+    return found
+
+
+def test_pinned_reactors_of_a_successor_are_spread_as_those_before():
+    """The thread that starts a successor is begun by a reactor that is bound to a CPU."""
+    with Lineage(Server("--pin", "--restart-spread-s", "0")) as lineage:
+        before = cpus_of(lineage.pid)
+        assert len(before) >= min(2, len(os.sched_getaffinity(0)))
+        for _ in range(2):
+            successor = lineage.restart()
+            assert eventually(lambda process=successor: cpus_of(process) == before, seconds=10), cpus_of(successor)
 
 
 def test_a_connection_that_is_idle_may_begin_one_more_request(engine):
