@@ -9,8 +9,10 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <expected>
 #include <random>
 #include <utility>
+#include <vector>
 
 #include "katana/base/monotonic_clock.hpp"
 #include "katana/base/quiet_thread.hpp"
@@ -104,10 +106,12 @@ std::string ListenerThread::connect() {
 std::string ListenerThread::listen() {
   bool noted = false;
   while (!ended() && hub_->wanted()) {
-    if (std::string why = sync_channels(); !why.empty()) return why;
+    const auto changed = sync_channels();
+    if (!changed) return changed.error();
     if (!std::exchange(noted, true)) hub_->note_session();
     was_open_ = true;
     deliver();
+    if (*changed) continue;  // execute() may have been woken by what is to be looked at now
     if (wait(POLLIN, never) != Woken::socket) continue;
     if (PQconsumeInput(pg_.get()) == 0 || PQstatus(pg_.get()) == CONNECTION_BAD) return failure();
     // An error that belongs to no statement ends the session: the server is stopped, say.
@@ -121,17 +125,19 @@ std::string ListenerThread::listen() {
   return {};
 }
 
-std::string ListenerThread::sync_channels() {
-  for (const std::string& channel : hub_->missing()) {
-    if (std::string why = execute("LISTEN " + quoted_identifier(channel)); !why.empty()) return why;
+std::expected<bool, std::string> ListenerThread::sync_channels() {
+  const std::vector<std::string> missing = hub_->missing();
+  for (const std::string& channel : missing) {
+    std::string why = execute("LISTEN " + quoted_identifier(channel));
+    if (!why.empty()) return std::unexpected(std::move(why));
     hub_->note_listening(channel);
   }
-  for (const std::string& channel : hub_->surplus()) {
+  const std::vector<std::string> surplus = hub_->take_surplus();
+  for (const std::string& channel : surplus) {
     std::string why = execute("UNLISTEN " + quoted_identifier(channel));
-    if (!why.empty()) return why;
-    hub_->note_unlistened(channel);
+    if (!why.empty()) return std::unexpected(std::move(why));
   }
-  return {};
+  return !missing.empty() || !surplus.empty();
 }
 
 // What is notified meanwhile stays in libpq until deliver().

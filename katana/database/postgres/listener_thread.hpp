@@ -12,6 +12,7 @@
 
 #include <libpq-fe.h>
 
+#include <expected>
 #include <memory>
 #include <string>
 #include <thread>
@@ -45,7 +46,8 @@ class ListenerThread {
   std::string connect();
   std::string listen();
   std::string execute(const std::string& text);
-  std::string sync_channels();
+  // True: something was asked of the server. Or why it could not be.
+  std::expected<bool, std::string> sync_channels();
   void deliver();
   std::string failure() const;
   bool ended() const { return hub_->closed(); }

@@ -88,14 +88,16 @@ std::vector<std::string> NotificationHub::missing() {
   return names;
 }
 
-std::vector<std::string> NotificationHub::surplus() {
+// Erased before the server hears of it: who subscribes from here on is listened for again, and is
+// not told of a channel that the server is about to leave.
+std::vector<std::string> NotificationHub::take_surplus() {
   const std::lock_guard lock(mutex_);
   std::vector<std::string> names;
-  for (auto each = channels_.begin(); each != channels_.end();) {
-    const bool left = each->second.queues.empty();
-    if (left && each->second.listening) names.push_back(each->first);
-    each = left && !each->second.listening ? channels_.erase(each) : std::next(each);
-  }
+  std::erase_if(channels_, [&names](const auto& each) {
+    const auto& [name, channel] = each;
+    if (channel.queues.empty() && channel.listening) names.push_back(name);
+    return channel.queues.empty();
+  });
   return names;
 }
 
@@ -107,15 +109,6 @@ void NotificationHub::note_listening(const std::string& name) {
   for (NotificationQueue* const queue : channel->second.queues) {
     if (queue->needs_gap) push_gap(*queue);
   }
-}
-
-// Who subscribed meanwhile is listened for again.
-void NotificationHub::note_unlistened(const std::string& name) {
-  const std::lock_guard lock(mutex_);
-  const auto channel = channels_.find(name);
-  if (channel == channels_.end()) return;
-  channel->second.listening = false;
-  for (NotificationQueue* const queue : channel->second.queues) queue->needs_gap = true;
 }
 
 void NotificationHub::note_session() {
@@ -134,8 +127,15 @@ void NotificationHub::note_loss(std::string why) {
   }
 }
 
-bool NotificationHub::wanted() const {
+// As with take_surplus(): who subscribes after that waits for another session.
+bool NotificationHub::wanted() {
   const std::lock_guard lock(mutex_);
+  if (somebody_listens()) return true;
+  channels_.clear();
+  return false;
+}
+
+bool NotificationHub::somebody_listens() const {
   return std::ranges::any_of(channels_,
                              [](const auto& each) { return !each.second.queues.empty(); });
 }
@@ -177,7 +177,7 @@ bool NotificationHub::closed() const {
 
 katana::Result<void> NotificationHub::health() const {
   const std::lock_guard lock(mutex_);
-  if (figures_.listening || channels_.empty()) return {};
+  if (figures_.listening || !somebody_listens()) return {};
   return katana::fail(Code::unavailable, "notifications may be missed: " + failure_);
 }
 

@@ -57,14 +57,15 @@ class NotificationHub {
   void withdraw(NotificationQueue& queue, Work& work) noexcept;
 
   // ---- for the thread that listens
-  // Of channels that are to be listened to and are not, or the other way round.
+  // Channels that somebody wants and to which nobody listens yet.
   std::vector<std::string> missing();
-  std::vector<std::string> surplus();
+  // Channels that nobody wants any more. They are forgotten here, and to be left by UNLISTEN.
+  std::vector<std::string> take_surplus();
   void note_listening(const std::string& channel);
-  void note_unlistened(const std::string& channel);
   void note_session();
   void note_loss(std::string why);
-  bool wanted() const;
+  // False: nobody wants a channel any more, and all of them are forgotten.
+  bool wanted();
   void deliver(std::string_view channel, Notification notification);
   void close() noexcept;
   bool closed() const;
@@ -77,6 +78,7 @@ class NotificationHub {
     std::vector<NotificationQueue*> queues;
     bool listening = false;
   };
+  bool somebody_listens() const;  // under the mutex
   static bool has_item(const NotificationQueue& queue) noexcept { return !queue.items.empty(); }
   void push_gap(NotificationQueue& queue);
   void hand_over(NotificationQueue& queue) noexcept;

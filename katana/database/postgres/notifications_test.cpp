@@ -145,6 +145,23 @@ TEST_F(NotificationsTest, a_handler_is_called_in_order_and_told_of_each_loss_unt
   EXPECT_FALSE(notifications_->handle("", called.handler()));
 }
 
+TEST_F(NotificationsTest, who_subscribes_while_the_last_one_leaves_is_told_everything) {
+  listen();
+  auto other = subscribe("other");  // which keeps the session
+  const auto body = [&]() -> Task<void> {
+    EXPECT_EQ(co_await next(other), "gap");
+    for (int round = 0; round < 200; ++round) {
+      auto orders = subscribe("a");
+      EXPECT_EQ(co_await next(orders), "gap") << round;
+      const std::string payload = std::to_string(round);
+      co_await send("a", payload);
+      EXPECT_EQ(co_await next(orders), payload) << round;
+    }
+  };
+  run(body());
+  EXPECT_EQ(notifications_->figures().sessions, 1u);
+}
+
 TEST_F(NotificationsTest, a_queue_that_is_full_says_so_where_something_is_missing) {
   listen(2);
   auto lagging = subscribe("a");
@@ -250,6 +267,7 @@ TEST_F(NotificationsTest, a_channel_that_nobody_reads_is_left_and_the_session_wi
       "SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%LISTEN \"%' AND pid <> "
       "pg_backend_pid() AND datname = current_database()",
       "0");
+  EXPECT_TRUE(notifications_->health());  // nobody wants any
   auto again = subscribe("again");
   told(again);
 }
