@@ -69,6 +69,13 @@ TEST_F(ConfigTest, a_quote_that_is_not_closed_is_refused) {
   EXPECT_NE(refusal_of("database:\n  password: &text \"quo|ed - <<: *<rt: \\\\\\N6}\n"), "");
 }
 
+TEST_F(ConfigTest, a_block_at_the_end_is_as_its_last_line_ends) {
+  EXPECT_EQ(value_of("database:\n  password: |\n    xx\n    yy").database.password, "xx\nyy");
+  EXPECT_EQ(value_of("database:\n  password: |\n    xx\n    yy\n").database.password, "xx\nyy\n");
+  EXPECT_EQ(value_of("database:\n  password: |+\n    xx\n\n\n").database.password, "xx\n\n\n");
+  EXPECT_EQ(value_of("# nothing but words\n").database.password, "none");
+}
+
 TEST_F(ConfigTest, the_environment_wins_over_the_file_and_a_flag_over_both) {
   const Bytes file = "network:\n  http:\n    port: 1\n    address: file\n";
   EXPECT_EQ(value_of(file).network.http.port, 1);

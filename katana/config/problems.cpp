@@ -14,6 +14,13 @@ void Problems::add(const Origin& origin, Bytes path, Bytes words) {
   lines_.push_back({origin, fmt::format("{}{}{}{}", place, path, path.empty() ? "" : ": ", words)});
 }
 
+void Problems::add(const Problems& others) {
+  for (const Line& line : others.lines_) {
+    if (lines_.size() < problems_max) lines_.push_back(line);
+  }
+  count_ += others.count_;
+}
+
 Error Problems::error() const {
   if (count_ == 1) return Error(Code::invalid_argument, lines_.front().text);
   std::vector<const Line*> sorted;

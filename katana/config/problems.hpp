@@ -22,6 +22,8 @@ class Problems {
  public:
   // "katana.yaml:12: network.http.port: expected 1 to 65535, got 0". A path may be empty.
   void add(const Origin& origin, Bytes path, Bytes words);
+  // All of them, behind those that are here.
+  void add(const Problems& others);
 
   bool empty() const noexcept { return count_ == 0; }
   std::size_t count() const noexcept { return count_; }

@@ -221,13 +221,19 @@ Node parse(const std::string& text, const Origin& origin, Problems& problems) {
 
 Node read_yaml(Bytes text, const Origin& origin, Problems& problems) {
   if (!check_text(text, origin, problems)) return {};
-  std::string source(text);
-  Node root = parse(source, origin, problems);
-  if (!problems.empty()) return root;
   // yaml-cpp 0.7 takes some quotes that the end of the text leaves open, but none before the mark
   // of an end, which says nothing new about any other text.
-  source += source.ends_with('\n') ? "...\n" : "\n...\n";
-  parse(source, origin, problems);
+  std::string marked(text);
+  const bool whole_lines = text.ends_with('\n');
+  marked += whole_lines ? "...\n" : "\n...\n";
+  Problems with_mark;
+  Node root = parse(marked, origin, with_mark);
+  // It does end a line, and is a document where there is none.
+  if (with_mark.empty() && whole_lines && root.kind != Node::Kind::nothing) return root;
+  Problems without_mark;
+  root = parse(std::string(text), origin, without_mark);
+  // The mark is not the user's: words about it are second to those about the text as it stands.
+  problems.add(without_mark.empty() ? with_mark : without_mark);
   return root;
 }
 
