@@ -93,6 +93,9 @@ void print_start(const Program& program, const server::HttpServer& server,
     fmt::print(stderr, "{}: {}\n", program.name, note);
   }
   print_budget(program.name, server.memory_budget());
+  if (!server.placement().empty()) {
+    fmt::print(stderr, "{}: reactors on CPUs {}\n", program.name, server.placement());
+  }
   fmt::print("{}: ready on {} (engine {}, {} reactors) in {:.1f} ms\n", program.name, server.url(),
              server::engine_name(engine), server.reactor_count(),
              std::chrono::duration<double, std::milli>(Clock::now() - began).count());

@@ -561,6 +561,7 @@ Result<void> ApplicationCore::start_http() {
     logger_.warn("certificates: {}", note);
   }
   for (const std::string& other : server->other_urls()) logger_.info("also serving on {}", other);
+  if (!server->placement().empty()) logger_.info("reactors on CPUs {}", server->placement());
   const std::lock_guard lock(server_mutex_);
   server_ = std::move(server);
   if (told_to_end_) server_->shutdown();

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "katana/base/check.hpp"
+#include "katana/base/cpu_placement.hpp"
 #include "katana/base/cpus.hpp"
 #include "katana/base/misuse.hpp"
 #include "katana/base/monotonic_clock.hpp"
@@ -250,8 +251,10 @@ HttpServer::HttpServer(const HttpServerOptions& options, const Service& service)
   if (count > 1 && options.balance == Balance::connections) {
     balance_ = std::make_unique<core::ConnectionBalance>(count);
   }
+  if (options_.pin && !options_.turned_by_caller) place(count);
   std::vector<core::Reactor*> reactors;
   for (unsigned index = 0; index < count; ++index) {
+    const CpuBinding bound(cpu_of(index));
     workers_.push_back(std::make_unique<Worker>(options_, service));
     workers_.back()->index = index;
     if (balance_) workers_.back()->reactor->balance(balance_->share(index));
@@ -260,7 +263,7 @@ HttpServer::HttpServer(const HttpServerOptions& options, const Service& service)
   group_ = std::make_unique<ReactorGroup>(
       std::move(reactors),
       ReactorGroupOptions{
-          .pin = options_.pin,
+          .cpus = cpus_,
           .drain_timeout = options_.drain_timeout,
           .drain_notice = options_.drain_notice,
           .on_told =
@@ -280,6 +283,12 @@ HttpServer::HttpServer(const HttpServerOptions& options, const Service& service)
 
 HttpServer::~HttpServer() { restart_.reset(); }
 
+void HttpServer::place(unsigned count) {
+  const NumaNodes nodes = read_numa_nodes();
+  cpus_ = place_reactors(count, allowed_cpus(), nodes);
+  placement_ = describe_placement(cpus_, nodes);
+}
+
 Result<void> HttpServer::start() {
   if (!checked_) return checked_;
   if (options_.tls) {
@@ -290,6 +299,7 @@ Result<void> HttpServer::start() {
   take_inherited();
   if (auto opened = open_unix_sockets(); !opened) return opened;
   for (const auto& worker : workers_) {
+    const CpuBinding bound(cpu_of(worker->index));
     if (auto started = worker->reactor->start(); !started) return started;
     if (credentials_) worker->transforms = std::make_unique<tls::TlsTransforms>(*credentials_);
     if (auto listening = listen(*worker); !listening) return listening;

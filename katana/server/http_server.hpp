@@ -86,7 +86,9 @@ struct HttpServerOptions {
   // tests.
   bool turned_by_caller = false;
   Balance balance = Balance::connections;  // of more than one reactor
-  bool pin = false;                        // reactor n to the n-th CPU that this process may use
+  // Each reactor to one of the CPUs that the constructing thread may run on, chosen by NUMA nodes
+  // (place_reactors()), and what it allocates at the start on the node of that CPU.
+  bool pin = false;
   Duration drain_timeout = seconds(10);
   // Listening sockets that were opened for this program, as by systemd; instead of address and
   // port. Borrowed; every reactor listens on each.
@@ -192,6 +194,8 @@ class HttpServer {
   EngineKind engine() const noexcept { return options_.engine; }
   unsigned reactor_count() const noexcept { return static_cast<unsigned>(workers_.size()); }
   core::MemoryBudget memory_budget() const;
+  // With `pin`, the CPUs of the reactors in their order: "0 (node 0), 1 (node 0)". Else empty.
+  const std::string& placement() const noexcept { return placement_; }
   // "http://127.0.0.1:8080", "https://[::1]:8443"
   std::string url() const;
   // Of HttpServerOptions::listeners, in their order: "http://[::1]:8081", "unix:/run/a.sock".
@@ -205,6 +209,11 @@ class HttpServer {
   struct Worker;
   class Heartbeat;
 
+  void place(unsigned count);
+  // None: it is not bound.
+  std::optional<int> cpu_of(std::size_t reactor) const noexcept {
+    return reactor < cpus_.size() ? std::optional(cpus_[reactor]) : std::nullopt;
+  }
   void take_inherited();
   Result<void> open_unix_sockets();
   void remove_socket_files() noexcept;
@@ -252,6 +261,8 @@ class HttpServer {
   const NetworkSet proxies_;                           // http.trusted_proxies
   const std::unique_ptr<core::ClientLimits> clients_;  // null: nothing is limited
   std::unique_ptr<core::ConnectionBalance> balance_;   // null: the kernel's choice stays
+  std::vector<int> cpus_;                              // by reactor; empty: not bound
+  std::string placement_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::unique_ptr<ReactorGroup> group_;  // ends before what it borrows
   std::unique_ptr<StallWatch> stall_watch_;

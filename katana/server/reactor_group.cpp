@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <linux/close_range.h>
 #include <pthread.h>
-#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,6 +15,7 @@
 #include <utility>
 
 #include "katana/base/check.hpp"
+#include "katana/base/cpu_placement.hpp"
 #include "katana/base/monotonic_clock.hpp"
 #include "katana/server/quiet_thread.hpp"
 
@@ -300,7 +300,7 @@ Result<void> ReactorGroup::watch_signals() { return signals_ ? signals_->start()
 void ReactorGroup::start_threads() {
   for (unsigned index = 1; index < reactors_.size(); ++index) {
     threads_.emplace_back([this, index] {
-      if (options_.pin) pin_to_cpu(index);
+      bind(index);
       reactors_[index]->run();
       ended_[index].store(true, std::memory_order_release);  // its counters may be read now
     });
@@ -322,7 +322,7 @@ void ReactorGroup::run() {
     for (std::thread& thread : threads_) thread.join();
     throw;
   }
-  if (options_.pin) pin_to_cpu(0);
+  bind(0);
   reactors_.front()->run();
   signals_->begin();  // a second signal may have ended the reactor before it got to the first
   ended_.front().store(true, std::memory_order_release);
@@ -377,19 +377,8 @@ void ReactorGroup::drain() noexcept {
   }
 }
 
-void pin_to_cpu(unsigned index) noexcept {
-  cpu_set_t allowed;
-  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
-  unsigned position = index % static_cast<unsigned>(std::max(1, CPU_COUNT(&allowed)));
-  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
-    if (!CPU_ISSET(cpu, &allowed) || position-- != 0) continue;
-    cpu_set_t one;
-    CPU_ZERO(&one);
-    CPU_SET(cpu, &one);
-    // Ignored: pinning is an optimisation, and the reactor is right without it.
-    (void)pthread_setaffinity_np(pthread_self(), sizeof one, &one);
-    return;
-  }
+void ReactorGroup::bind(unsigned reactor) const noexcept {
+  if (reactor < options_.cpus.size()) bind_to_cpus({&options_.cpus[reactor], 1});
 }
 
 }  // namespace katana::server

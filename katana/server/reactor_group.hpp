@@ -35,7 +35,8 @@ namespace katana::server {
 inline constexpr Duration stop_grace = milliseconds(500);
 
 struct ReactorGroupOptions {
-  bool pin = false;
+  // The CPU of each reactor's thread, as place_reactors() has them; empty: the kernel's choice.
+  std::vector<int> cpus = {};
   Duration drain_timeout = seconds(10);
   // From the signal to the moment in which nothing new is accepted, so that whoever sends requests
   // here hears of it before.
@@ -89,6 +90,8 @@ class ReactorGroup {
   class Ending;
 
   void start_threads();
+  // The calling thread, which is the reactor's.
+  void bind(unsigned reactor) const noexcept;
   void drain() noexcept;
   void stop() noexcept;
   std::vector<unsigned> running() const;
@@ -104,9 +107,6 @@ class ReactorGroup {
   std::unique_ptr<Signals> signals_;       // null: turned by the caller, with an
   std::unique_ptr<Ending> ending_;
 };
-
-// The calling thread to the n-th CPU that this process may use, counted around.
-void pin_to_cpu(unsigned index) noexcept;
 
 }  // namespace katana::server
 

@@ -1,6 +1,7 @@
 #include "katana/thread/pool.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <pthread.h>
 #include <sched.h>
 
@@ -10,6 +11,7 @@
 #include <system_error>
 
 #include "katana/base/check.hpp"
+#include "katana/base/cpu_placement.hpp"
 #include "katana/base/cpus.hpp"
 #include "katana/base/failure.hpp"
 #include "katana/base/misuse.hpp"
@@ -26,17 +28,12 @@ std::unexpected<Error> wrong(const PoolOptions& options, std::string what) {
 }
 
 Result<void> check_cpus(const PoolOptions& options) {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof set, &set) != 0) return {};
-  std::string available;
-  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
-    if (CPU_ISSET(cpu, &set)) available += fmt::format(" {}", cpu);
-  }
+  const std::vector<int> available = allowed_cpus();
+  if (available.empty()) return {};
   for (const int cpu : options.cpus) {
-    if (cpu < 0 || cpu >= CPU_SETSIZE || !CPU_ISSET(cpu, &set)) {
-      return wrong(options, fmt::format("CPU {} is not available to this process; it may use{}",
-                                        cpu, available));
+    if (!std::ranges::binary_search(available, cpu)) {
+      return wrong(options, fmt::format("CPU {} is not available to this process; it may use {}",
+                                        cpu, fmt::join(available, " ")));
     }
   }
   return {};

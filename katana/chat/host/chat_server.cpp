@@ -6,6 +6,7 @@
 #include <array>
 #include <utility>
 
+#include "katana/base/cpu_placement.hpp"
 #include "katana/chat/directory.hpp"
 #include "katana/chat/host/chat_websocket.hpp"
 #include "katana/server/mistakes.hpp"
@@ -142,6 +143,11 @@ struct ChatServer::Parts {
                   options.reactors + (opened != nullptr ? 1 : 0)),
         bus(std::move(opened)) {}
 
+  // None: it is not bound.
+  std::optional<int> cpu_of(std::size_t reactor) const noexcept {
+    return reactor < cpus.size() ? std::optional(cpus[reactor]) : std::nullopt;
+  }
+
   LogObserver observer;
   chat::Directory directory;
   std::optional<chat::History> history;
@@ -160,6 +166,7 @@ struct ChatServer::Parts {
   std::vector<std::unique_ptr<session::Http1Protocol>> page_protocols;
   std::vector<std::unique_ptr<session::Http2Protocol>> page_http2;
   SecureListener secure_chat, secure_pages;  // without TLS they are empty
+  std::vector<int> cpus;                     // by reactor; empty: they are not bound
   std::vector<std::unique_ptr<core::Reactor>> reactors;
   std::vector<std::unique_ptr<server::ReactorProbe>> probes;
   std::unique_ptr<server::ReactorGroup> group;
@@ -224,9 +231,13 @@ Result<void> ChatServer::set_up() {
   if (options_.websocket_port) {
     if (auto done = set_up_websocket(); !done) return done;
   }
+  if (options_.pin) {
+    parts.cpus = place_reactors(options_.reactors, allowed_cpus(), read_numa_nodes());
+  }
   std::vector<chat::Hub*> hubs;
   std::vector<core::Reactor*> reactors;
   for (unsigned index = 0; index < options_.reactors; ++index) {
+    const CpuBinding bound(parts.cpu_of(index));
     auto& chat = *parts.chats.emplace_back(
         std::make_unique<chat::ChatProtocol>(options_.chat, parts.directory, index));
     const std::size_t page_bytes =
@@ -254,7 +265,7 @@ Result<void> ChatServer::set_up() {
   parts.group = std::make_unique<server::ReactorGroup>(
       reactors,
       server::ReactorGroupOptions{
-          .pin = options_.pin,
+          .cpus = parts.cpus,
           .drain_timeout = options_.drain_timeout,
           .on_reload = options_.tls ? std::function<void()>([this] { reload_certificates(); })
                                     : std::function<void()>()});
@@ -402,6 +413,7 @@ Result<void> ChatServer::start() {
   Parts& parts = *parts_;
   if (auto done = load_certificates(); !done) return done;
   for (unsigned index = 0; index < parts.reactors.size(); ++index) {
+    const CpuBinding bound(parts.cpu_of(index));
     if (auto started = parts.reactors[index]->start(); !started) return started;
     if (auto done = listen(index); !done) return done;
     parts.probes[index]->start(parts.secure_chat.of(index), parts.secure_pages.of(index));

@@ -32,7 +32,7 @@ struct ChatServerOptions {
   std::uint16_t port = 9000;                                   // 0: the kernel chooses
   unsigned reactors = 1;                                       // threads, each with a hub
   server::EngineKind engine = server::EngineKind::epoll_edge;  // of all reactors
-  bool pin = false;                        // reactor n to the n-th CPU that this process may use
+  bool pin = false;                        // each reactor to a CPU, as HttpServerOptions has it
   Duration drain_timeout = seconds(10);    // from the signal on; then who is left is cut off
   std::uint32_t connections_max = 10'000;  // of all reactors
   std::uint32_t rooms_max = 1024;          // the lobby is one
