@@ -106,6 +106,21 @@ inline constexpr std::size_t key_bytes = [] {
   return bytes;
 }();
 
+// Where a run of flat members ends that begins with this one: itself, if it is none or stands within
+// a run.
+template <Described T, std::size_t index>
+inline constexpr std::size_t flat_run_end = [] {
+  constexpr std::size_t count = field_count<T>;
+  const auto flat = []<std::size_t... each>(std::index_sequence<each...>) {
+    return std::array<bool, count + 1>{is_flat<MemberOf<decltype(field_of<T, each>)>>()..., false};
+  }(std::make_index_sequence<count>());
+  std::size_t end = index;
+  if (index == 0 || !flat[index - 1]) {
+    while (flat[end]) ++end;
+  }
+  return end;
+}();
+
 template <DescribedEnum E>
 inline constexpr std::size_t enumerator_bound = [] {
   std::size_t bound = 4;
@@ -350,11 +365,40 @@ class JsonWriter {
     }
     if constexpr (field_count<T> == 0) put_character('{');
     for_each_index<T>([&](auto index) {
-      constexpr const auto& key = key_text<T, index>;
-      put_constant_in({key.data(), key.size()});
-      put(value.*field_of<T, index>.pointer);
+      if constexpr (!is_flat<MemberOf<decltype(field_of<T, index>)>>()) {
+        put_field<index>(value);
+      } else if constexpr (flat_run_end<T, index> != index) {
+        constexpr std::size_t run = flat_run_end<T, index> - index;
+        put_flat_run<index>(value, std::make_index_sequence<run>());
+      }
     });
     put_character('}');
+  }
+
+  template <std::size_t index, class T>
+  void put_field(const T& value) {
+    constexpr const auto& key = key_text<T, index>;
+    if constexpr (key.size() <= window_bytes_max) {
+      at_ = put_constant(output_.reserve(at_, key.size()), key);
+    } else {
+      put_constant_in({key.data(), key.size()});
+    }
+    put(value.*field_of<T, index>.pointer);
+  }
+
+  // Members that follow on one another, in one window where they fit.
+  template <std::size_t first, class T, std::size_t... more>
+  void put_flat_run(const T& value, std::index_sequence<more...>) {
+    const std::size_t bound =
+        ((key_text<T, first + more>.size() + flat_bound(value.*field_of<T, first + more>.pointer)) +
+         ...);
+    if (bound <= window_bytes_max) [[likely]] {
+      char* at = output_.reserve(at_, bound);
+      (put_flat_field<first + more>(at, value), ...);
+      at_ = at;
+    } else {
+      (put_field<first + more>(value), ...);
+    }
   }
 
   template <class V>
