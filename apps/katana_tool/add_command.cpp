@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Flags {
+struct AddFlags {
   std::string file = "src/app.cpp";
   std::string method, path, name, every = "10m";
   std::string folder = "migrations";
@@ -89,7 +89,7 @@ Result<Route> read_path(const std::string& method, const std::string& path) {
   return route;
 }
 
-Result<int> add_route(const Flags& flags) {
+Result<int> add_route(const AddFlags& flags) {
   auto route = read_path(flags.method, flags.path);
   if (!route) return std::unexpected(route.error());
   auto text = read_file(flags.file);
@@ -130,7 +130,7 @@ Result<void> check_word(const std::string& name) {
               fmt::format("'{}' is no name: begin with a-z, and take a-z, 0-9 and _", name));
 }
 
-Result<int> add_job(const Flags& flags) {
+Result<int> add_job(const AddFlags& flags) {
   if (auto checked = check_word(flags.name); !checked) return std::unexpected(checked.error());
   const auto every = config::read_duration(flags.every);
   if (!every || *every <= Duration{}) {
@@ -158,7 +158,7 @@ Result<int> add_job(const Flags& flags) {
   return 0;
 }
 
-Result<int> add_migration(const Flags& flags) {
+Result<int> add_migration(const AddFlags& flags) {
   if (auto checked = check_word(flags.name); !checked) return std::unexpected(checked.error());
   unsigned last = 0;
   std::error_code error;  // a folder that is not there has none
@@ -187,8 +187,8 @@ void add_add_command(CLI::App& app, std::function<int()>& chosen) {
   CLI::App* const add = app.add_subcommand(
       "add", "Add a route, a job, a migration or units of systemd to the project.");
   add->require_subcommand(1);
-  const auto flags = std::make_shared<Flags>();
-  const auto run = [flags, &chosen](Result<int> (*action)(const Flags&)) {
+  const auto flags = std::make_shared<AddFlags>();
+  const auto run = [flags, &chosen](Result<int> (*action)(const AddFlags&)) {
     return [flags, &chosen, action] {
       chosen = [flags, action] {
         const auto status = action(*flags);

@@ -17,13 +17,13 @@
 namespace katana::tool {
 namespace {
 
-struct Flags {
+struct AuditFlags {
   std::vector<std::string> files;
   std::string key_file;
   std::string anchor;
 };
 
-int fail_with(int status, std::string_view message) {
+int fail_audit(int status, std::string_view message) {
   return command_line::fail("katana audit", status, message);
 }
 
@@ -40,11 +40,11 @@ std::optional<std::string> key_of(const std::string& path) {
   return key;
 }
 
-int run(const Flags& flags) {
+int run(const AuditFlags& flags) {
   std::string key;
   if (!flags.key_file.empty()) {
     auto read = key_of(flags.key_file);
-    if (!read) return fail_with(2, fmt::format("'{}' cannot be read", flags.key_file));
+    if (!read) return fail_audit(2, fmt::format("'{}' cannot be read", flags.key_file));
     key = *std::move(read);
   }
   std::string anchor = flags.anchor;
@@ -53,9 +53,9 @@ int run(const Flags& flags) {
     anchor = content_of(head_file).value_or("");
   }
   const auto head = audit::parse_head(anchor);
-  if (!head) return fail_with(2, fmt::format("'{}' is no anchor, as NUMBER:CHAIN", anchor));
+  if (!head) return fail_audit(2, fmt::format("'{}' is no anchor, as NUMBER:CHAIN", anchor));
   const auto verified = audit::verify_audit(flags.files, key, head);
-  if (!verified) return fail_with(1, verified.error().describe());
+  if (!verified) return fail_audit(1, verified.error().describe());
   fmt::print(
       "lines {} to {} are as they were written{}\n{}\n", verified->first, verified->head.next - 1,
       flags.anchor.empty() ? "; what was cut off with its .head only --anchor would show" : "",
@@ -68,7 +68,7 @@ int run(const Flags& flags) {
 void add_audit_command(CLI::App& app, std::function<int()>& chosen) {
   CLI::App* const audit = app.add_subcommand("audit", "Verify audit logs.");
   audit->require_subcommand(1);
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<AuditFlags>();
   CLI::App* const verify = audit->add_subcommand(
       "verify", "Whether anything was changed in an audit log, taken out of it or cut off.");
   verify->add_option("FILE", flags->files, "files of the log, oldest first")

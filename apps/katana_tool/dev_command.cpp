@@ -31,7 +31,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Flags {
+struct DevFlags {
   std::string program;
   std::string build_folder = "build";
   std::string address = "127.0.0.1";
@@ -48,7 +48,7 @@ void say(const std::string& line) {
   std::fflush(stderr);
 }
 
-Result<int> open_listener(const Flags& flags) {
+Result<int> open_listener(const DevFlags& flags) {
   const int made = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address{};
   address.sin_family = AF_INET;
@@ -110,7 +110,7 @@ class Notifications {
   int socket_ = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 };
 
-Result<std::string> program_of(const Flags& flags) {
+Result<std::string> program_of(const DevFlags& flags) {
   if (!flags.program.empty()) return flags.program;
   auto name = project_name();
   if (!name) return name;
@@ -119,7 +119,7 @@ Result<std::string> program_of(const Flags& flags) {
 
 class Loop {
  public:
-  Loop(Flags flags, std::string program, int listener, FileWatch watch, int signals)
+  Loop(DevFlags flags, std::string program, int listener, FileWatch watch, int signals)
       : flags_(std::move(flags)),
         program_(std::move(program)),
         listener_(listener),
@@ -241,7 +241,7 @@ class Loop {
     }
   }
 
-  const Flags flags_;
+  const DevFlags flags_;
   const std::string program_;
   const int listener_;
   FileWatch watch_;
@@ -253,7 +253,7 @@ class Loop {
   bool build_due_ = false, configuring_ = false, ended_ = false;
 };
 
-Result<int> run(const Flags& flags) {
+Result<int> run(const DevFlags& flags) {
   auto program = program_of(flags);
   if (!program) return std::unexpected(program.error());
   auto listener = open_listener(flags);
@@ -277,7 +277,7 @@ Result<int> run(const Flags& flags) {
 }  // namespace
 
 void add_dev_command(CLI::App& app, std::function<int()>& chosen) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<DevFlags>();
   CLI::App* const dev = app.add_subcommand(
       "dev", "Build and run the project here, again whenever a file changes; the port stays open.");
   dev->add_option("--port", flags->port, "the port that it serves")->capture_default_str();

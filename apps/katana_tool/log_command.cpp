@@ -23,17 +23,17 @@
 namespace katana::tool {
 namespace {
 
-std::string program = "katana log";  // or katana-log, as it was called
+std::string log_name = "katana log";  // or katana-log, as it was called
 
-struct Flags {
+struct LogFlags {
   std::vector<std::string> files;
   std::string format = "text";
   std::string level = "trace";
   std::string logger;
 };
 
-int fail(int status, std::string_view message) {
-  return command_line::fail(program, status, message);
+int fail_log(int status, std::string_view message) {
+  return command_line::fail(log_name, status, message);
 }
 
 // A whole file: mapped if it can be, else read.
@@ -93,7 +93,7 @@ bool print(log::Buffer& lines) {
 }
 
 // True when all of the file could be read.
-Result<bool> convert(const std::string& path, const Flags& flags, log::Level level,
+Result<bool> convert(const std::string& path, const LogFlags& flags, log::Level level,
                      log::Layout& layout) {
   const auto input = Input::open(path);
   if (!input) return std::unexpected(input.error().within(path));
@@ -104,7 +104,7 @@ Result<bool> convert(const std::string& path, const Flags& flags, log::Level lev
     const auto entry = reader.next();
     if (!entry) {
       whole = false;
-      fail(1, fmt::format("{}: {}", path, entry.error().describe()));
+      fail_log(1, fmt::format("{}: {}", path, entry.error().describe()));
       continue;
     }
     if (!*entry) break;
@@ -118,22 +118,22 @@ Result<bool> convert(const std::string& path, const Flags& flags, log::Level lev
                         fmt::format("standard output: {}", std::strerror(errno)));
   }
   if (reader.cut_bytes() > 0) {
-    fmt::print(stderr, "{}: {}: the last {} bytes are the beginning of a record\n", program, path,
+    fmt::print(stderr, "{}: {}: the last {} bytes are the beginning of a record\n", log_name, path,
                reader.cut_bytes());
   }
   return whole;
 }
 
-int run(const Flags& flags) {
+int run(const LogFlags& flags) {
   const auto level = log::parse_level(flags.level);
-  if (!level) return fail(2, level.error().describe());
+  if (!level) return fail_log(2, level.error().describe());
   const auto layout =
       log::make_layout(flags.format == "json" ? log::LayoutKind::json : log::LayoutKind::text);
   int status = 0;
   for (const std::string& path : flags.files) {
     const Result<bool> whole = convert(path, flags, *level, *layout);
     if (!whole)
-      status = fail(1, whole.error().describe());
+      status = fail_log(1, whole.error().describe());
     else if (!*whole)
       status = 1;
   }
@@ -143,7 +143,7 @@ int run(const Flags& flags) {
 }  // namespace
 
 void add_log_command(CLI::App& app, std::function<int()>& chosen) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<LogFlags>();
   CLI::App* const command =
       app.add_subcommand("log", "Print binary logs as text or as JSON lines.");
   command->add_option("FILE", flags->files, "binary logs, oldest first; - is standard input")
@@ -157,7 +157,7 @@ void add_log_command(CLI::App& app, std::function<int()>& chosen) {
   command->add_option("--logger", flags->logger, "only this logger");
   command->callback([flags, command, &chosen] {
     chosen = [flags, command] {
-      if (command->get_name() != "log") program = command->get_name();
+      if (command->get_name() != "log") log_name = command->get_name();
       std::signal(SIGPIPE, SIG_IGN);  // `katana log … | head` ends with an error, not a signal
       return run(*flags);
     };

@@ -17,13 +17,13 @@
 namespace katana::tool {
 namespace {
 
-std::string program = "katana migrate";  // or katana-migrate, as it was called
+std::string migrate_name = "katana migrate";  // or katana-migrate, as it was called
 
-int fail(int status, std::string_view message) {
-  return command_line::fail(program, status, message);
+int fail_migrate(int status, std::string_view message) {
+  return command_line::fail(migrate_name, status, message);
 }
 
-struct Flags {
+struct MigrateFlags {
   std::string database;
   std::string folder;
   bool dry_run = false;
@@ -32,22 +32,22 @@ struct Flags {
 
 // `where`: what the output calls the database; a URL may hold a password.
 int report(const Result<database::MigrationReport>& done, std::string_view where,
-           const Flags& flags) {
-  if (!done) return fail(1, done.error().describe());
+           const MigrateFlags& flags) {
+  if (!done) return fail_migrate(1, done.error().describe());
   for (const database::Migration& migration : done->applied) {
     fmt::print("{} {}\n", flags.dry_run ? "would apply" : "applied", migration.file);
   }
   fmt::print("{}: {} migrations before, {} {}\n", where, done->before, done->applied.size(),
              flags.dry_run ? "to apply; nothing was changed" : "applied");
-  return std::fflush(stdout) == 0 ? 0 : fail(1, "cannot write to standard output");
+  return std::fflush(stdout) == 0 ? 0 : fail_migrate(1, "cannot write to standard output");
 }
 
-int run(const Flags& flags) {
+int run(const MigrateFlags& flags) {
   const Duration wait = milliseconds(static_cast<std::int64_t>(flags.wait_s * 1000));
   const std::string_view url = flags.database;
   if (url.starts_with("postgresql:") || url.starts_with("postgres:")) {
     const auto options = database::postgres::Options::from_url(url);
-    if (!options) return fail(2, options.error().within("--database").describe());
+    if (!options) return fail_migrate(2, options.error().within("--database").describe());
     return report(
         database::postgres::migrate(
             *options, {.folder = flags.folder, .dry_run = flags.dry_run, .lock_wait = wait}),
@@ -65,7 +65,7 @@ int run(const Flags& flags) {
 }  // namespace
 
 void add_migrate_command(CLI::App& app, std::function<int()>& chosen) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<MigrateFlags>();
   CLI::App* const command = app.add_subcommand(
       "migrate", "Apply numbered SQL files (0001_name.sql, …), each once, all or none.");
   command
@@ -83,7 +83,7 @@ void add_migrate_command(CLI::App& app, std::function<int()>& chosen) {
       ->capture_default_str();
   command->callback([flags, command, &chosen] {
     chosen = [flags, command] {
-      if (command->get_name() != "migrate") program = command->get_name();
+      if (command->get_name() != "migrate") migrate_name = command->get_name();
       return run(*flags);
     };
   });

@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Flags {
+struct NewFlags {
   std::string name;
   std::string database = "sqlite";
   std::vector<std::string> with;
@@ -82,7 +82,7 @@ std::string upper(std::string text) {
   return text;
 }
 
-TemplateValues values_of(const Flags& flags) {
+TemplateValues values_of(const NewFlags& flags) {
   TemplateValues values = values_of_project(flags.name);
   values.values["component"] = flags.database == "none" ? "application" : "application_sqlite";
   values.choices = {flags.with.begin(), flags.with.end()};
@@ -93,7 +93,7 @@ TemplateValues values_of(const Flags& flags) {
   return values;
 }
 
-Result<int> write_project(const Flags& flags) {
+Result<int> write_project(const NewFlags& flags) {
   if (auto checked = check_name(flags.name); !checked) return std::unexpected(checked.error());
   const fs::path folder = flags.folder.empty() ? fs::path(flags.name) : fs::path(flags.folder);
   if (fs::exists(folder) && (!fs::is_directory(folder) || !fs::is_empty(folder))) {
@@ -127,7 +127,7 @@ TemplateValues values_of_project(const std::string& name) {
 }
 
 void add_new_command(CLI::App& app, std::function<int()>& chosen) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<NewFlags>();
   CLI::App* const command =
       app.add_subcommand("new", "Write a project that builds, runs and is tested.");
   command->add_option("NAME", flags->name, "of the project, its program and its folder")

@@ -23,7 +23,7 @@ namespace {
 constexpr std::size_t salt_bytes = 16;
 constexpr std::size_t hash_bytes = 32;
 
-int fail_with(int status, std::string_view message) {
+int fail_password(int status, std::string_view message) {
   return command_line::fail("katana password", status, message);
 }
 
@@ -68,23 +68,23 @@ class HiddenTyping {
 
 int run(const passwords::HashCost& cost) {
   if (!passwords::is_possible(cost)) {
-    return fail_with(2, fmt::format("{} KiB are too few for {} lanes: 8 for each at least",
-                                    cost.memory_kib, cost.lanes));
+    return fail_password(2, fmt::format("{} KiB are too few for {} lanes: 8 for each at least",
+                                        cost.memory_kib, cost.lanes));
   }
   const HiddenTyping typing;
   std::optional<std::string> given = typing.line("Password");
-  if (!given) return fail_with(1, "there is no password: write it as a line to standard input");
+  if (!given) return fail_password(1, "there is no password: write it as a line to standard input");
   if (given->empty() || given->size() > passwords::password_bytes_max || !is_utf8(*given)) {
-    return fail_with(
+    return fail_password(
         1, fmt::format("a password is 1 to {} octets of UTF-8", passwords::password_bytes_max));
   }
   if (typing.is_terminal() && typing.line("Again") != given) {
-    return fail_with(1, "the two are not the same");
+    return fail_password(1, "the two are not the same");
   }
   const std::string salt = random_octets(salt_bytes);
   auto hash = passwords::argon2id(*given, salt, cost, hash_bytes);
   erase_secret(*given);
-  if (!hash) return fail_with(1, hash.error().describe());
+  if (!hash) return fail_password(1, hash.error().describe());
   fmt::print("{}\n", passwords::PasswordForm{cost, salt, *std::move(hash)}.write());
   return 0;
 }

@@ -16,14 +16,14 @@
 namespace katana::tool {
 namespace {
 
-struct Flags {
+struct ProgramFlags {
   std::string program;
   std::string config_file;
   std::vector<std::string> sets;
 };
 
 // Becomes the program; returns only when that fails.
-Result<int> ask_program(const Flags& flags, const char* question) {
+Result<int> ask_program(const ProgramFlags& flags, const char* question) {
   std::string program = flags.program;
   if (program.empty()) {
     auto name = project_name();
@@ -61,7 +61,7 @@ Result<std::string> project_name() {
 }
 
 void add_program_commands(CLI::App& app, std::function<int()>& chosen) {
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<ProgramFlags>();
   const auto add = [&chosen, flags](CLI::App& to, const char* name, const char* about,
                                     const char* question) {
     CLI::App* const command = to.add_subcommand(name, about);

@@ -25,7 +25,7 @@ namespace {
 
 constexpr std::size_t shown_max = 1000;  // in one call
 
-struct Flags {
+struct QueueFlags {
   std::string database;
   std::string queue;
   std::string state = "dead";
@@ -36,12 +36,12 @@ struct Flags {
   std::vector<std::int64_t> ids;
 };
 
-int fail_with(int status, std::string_view message) {
+int fail_queue(int status, std::string_view message) {
   return command_line::fail("katana queue", status, message);
 }
 
 int flushed() {
-  return std::fflush(stdout) == 0 ? 0 : fail_with(1, "cannot write to standard output");
+  return std::fflush(stdout) == 0 ? 0 : fail_queue(1, "cannot write to standard output");
 }
 
 struct Opened {
@@ -73,7 +73,7 @@ Result<Opened> open(std::string_view url) {
 // A database without the table is one of a program without a queue: nothing is made there.
 class Queues {
  public:
-  static Result<std::unique_ptr<Queues>> open(const Flags& flags) {
+  static Result<std::unique_ptr<Queues>> open(const QueueFlags& flags) {
     auto opened = tool::open(flags.database);
     if (!opened) return std::unexpected(opened.error());
     return std::make_unique<Queues>(*std::move(opened));
@@ -90,7 +90,7 @@ class Queues {
   queue::JobQueue& queue() noexcept { return queue_; }
   const std::string& where() const noexcept { return opened_.where; }
   int fail(const Error& error) const {
-    return fail_with(1, fmt::format("{}: {}", where(), error.describe()));
+    return fail_queue(1, fmt::format("{}: {}", where(), error.describe()));
   }
 
  private:
@@ -106,9 +106,9 @@ Task<Result<std::vector<std::string>>> names_of(database::Database& database) {
   co_return *names;
 }
 
-int run_list(const Flags& flags) {
+int run_list(const QueueFlags& flags) {
   auto queues = Queues::open(flags);
-  if (!queues) return fail_with(1, queues.error().describe());
+  if (!queues) return fail_queue(1, queues.error().describe());
   const auto names = (*queues)->run(names_of((*queues)->database()));
   if (!names) return (*queues)->fail(names.error());
   fmt::print("{:<24} {:>8} {:>8} {:>8} {:>8} {:>10}\n", "QUEUE", "READY", "DELAYED", "RUNNING",
@@ -130,9 +130,9 @@ std::optional<queue::JobState> state_of(const std::string& name) {
   return {};
 }
 
-int run_show(const Flags& flags) {
+int run_show(const QueueFlags& flags) {
   auto queues = Queues::open(flags);
-  if (!queues) return fail_with(1, queues.error().describe());
+  if (!queues) return fail_queue(1, queues.error().describe());
   auto jobs = (*queues)->run(
       (*queues)->queue().list(flags.queue, *state_of(flags.state), flags.after, flags.count));
   if (!jobs) return (*queues)->fail(jobs.error());
@@ -143,10 +143,10 @@ int run_show(const Flags& flags) {
   return flushed();
 }
 
-int run_retry(const Flags& flags) {
-  if (flags.all == !flags.ids.empty()) return fail_with(2, "give the ids of jobs, or --all");
+int run_retry(const QueueFlags& flags) {
+  if (flags.all == !flags.ids.empty()) return fail_queue(2, "give the ids of jobs, or --all");
   auto queues = Queues::open(flags);
-  if (!queues) return fail_with(1, queues.error().describe());
+  if (!queues) return fail_queue(1, queues.error().describe());
   std::int64_t retried = 0;
   for (const std::int64_t id : flags.ids) {
     const auto done = (*queues)->run((*queues)->queue().retry(flags.queue, id));
@@ -164,9 +164,9 @@ int run_retry(const Flags& flags) {
   return flushed();
 }
 
-int run_drop(const Flags& flags) {
+int run_drop(const QueueFlags& flags) {
   auto queues = Queues::open(flags);
-  if (!queues) return fail_with(1, queues.error().describe());
+  if (!queues) return fail_queue(1, queues.error().describe());
   for (const std::int64_t id : flags.ids) {
     const auto done = (*queues)->run((*queues)->queue().discard(flags.queue, id));
     if (!done) return (*queues)->fail(done.error());
@@ -177,8 +177,8 @@ int run_drop(const Flags& flags) {
 }
 
 CLI::App* add_part(CLI::App& queue, const char* name, const char* help,
-                   const std::shared_ptr<Flags>& flags, std::function<int()>& chosen,
-                   int (*run)(const Flags&)) {
+                   const std::shared_ptr<QueueFlags>& flags, std::function<int()>& chosen,
+                   int (*run)(const QueueFlags&)) {
   CLI::App* const part = queue.add_subcommand(name, help);
   part->add_option("--database", flags->database,
                    "the SQLite file (FILE or sqlite:FILE), or postgresql://USER@HOST/NAME")
@@ -188,7 +188,7 @@ CLI::App* add_part(CLI::App& queue, const char* name, const char* help,
   return part;
 }
 
-void add_queue_and_ids(CLI::App* part, Flags& flags, bool wants_ids) {
+void add_queue_and_ids(CLI::App* part, QueueFlags& flags, bool wants_ids) {
   part->add_option("QUEUE", flags.queue, "the name of the queue")->type_name("QUEUE")->required();
   part->add_option("ID", flags.ids, "ids of jobs, as `katana queue show` lists them")
       ->type_name("ID")
@@ -202,7 +202,7 @@ void add_queue_command(CLI::App& app, std::function<int()>& chosen) {
   CLI::App* const queue =
       app.add_subcommand("queue", "The job queue of a database: what waits, and dead letters.");
   queue->require_subcommand(1);
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<QueueFlags>();
   add_part(*queue, "list",
            "Each queue, and how many of its jobs are ready, delayed, running, dead.", flags, chosen,
            run_list);

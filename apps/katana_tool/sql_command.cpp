@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Flags {
+struct SqlFlags {
   std::vector<std::string> targets;
   std::string build = "build";
   std::string database;
@@ -77,7 +77,7 @@ void print(const sql::Finding& finding) {
              finding.rule, message.substr(end));
 }
 
-Result<std::size_t> check_target(const std::string& path, const Flags& flags,
+Result<std::size_t> check_target(const std::string& path, const SqlFlags& flags,
                                  std::vector<sql::Finding>& findings) {
   const auto text = read_file(path);
   if (!text) return std::unexpected(text.error());
@@ -111,7 +111,7 @@ Result<std::size_t> check_target(const std::string& path, const Flags& flags,
   return errors;
 }
 
-int run(const Flags& flags) {
+int run(const SqlFlags& flags) {
   const auto failed = [](const Error& error) {
     fmt::print(stderr, "katana sql check: {}\n", error.describe());
     return 2;
@@ -145,7 +145,7 @@ int run(const Flags& flags) {
 }  // namespace
 
 void add_sql_command(CLI::App& app, std::function<int()>& chosen) {
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<SqlFlags>();
   CLI::App* const sql =
       app.add_subcommand("sql", "Compare the SQL of the project's program with its migrations.");
   sql->require_subcommand(1);

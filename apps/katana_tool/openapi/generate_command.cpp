@@ -18,7 +18,7 @@
 namespace katana::tool {
 namespace {
 
-struct Flags {
+struct GenerateFlags {
   std::string file;
   std::string out;
   std::string depfile;
@@ -29,7 +29,7 @@ struct Flags {
   bool quiet = false;
 };
 
-int fail_with(int status, std::string_view message) {
+int fail_generate(int status, std::string_view message) {
   return command_line::fail("katana openapi generate", status, message);
 }
 
@@ -50,7 +50,7 @@ bool is_namespace(std::string_view name) {
 }
 
 // What make and ninja read: the description's files as what the output depends on.
-bool write_depfile(const Flags& flags, const openapi::Description& api) {
+bool write_depfile(const GenerateFlags& flags, const openapi::Description& api) {
   std::ofstream stream(flags.depfile, std::ios::trunc);
   stream << flags.out << "/api.cpp:";
   for (const auto& each : api.sources) {
@@ -101,11 +101,12 @@ void print_problems(const openapi::model::Problems& problems, bool quiet) {
   if (left_out != 0) fmt::print(stderr, "{} more warnings are not shown\n", left_out);
 }
 
-int run(Flags flags) {
+int run(GenerateFlags flags) {
   if (!is_namespace(flags.options.name_space)) {
-    return fail_with(2, fmt::format("--namespace {}: no name of a namespace of C++, such as api or "
-                                    "shop::v2",
-                                    flags.options.name_space));
+    return fail_generate(
+        2, fmt::format("--namespace {}: no name of a namespace of C++, such as api or "
+                       "shop::v2",
+                       flags.options.name_space));
   }
   openapi::model::Problems problems;
   const openapi::Description api = openapi::read_description(flags.file, problems);
@@ -118,18 +119,18 @@ int run(Flags flags) {
   if (!problems.has_errors()) made = openapi::generate::generate(api, flags.options, problems);
   print_problems(problems, flags.quiet);
   if (problems.has_errors()) {
-    return fail_with(1, fmt::format("{} errors: nothing is written", problems.error_count()));
+    return fail_generate(1, fmt::format("{} errors: nothing is written", problems.error_count()));
   }
   const auto written = openapi::generate::write_files(flags.out, made.files);
-  if (!written) return fail_with(1, written.error().describe());
+  if (!written) return fail_generate(1, written.error().describe());
   if (!flags.tests.empty()) {
     const auto begun = openapi::generate::write_new_files(flags.tests, made.tests);
-    if (!begun) return fail_with(1, begun.error().describe());
+    if (!begun) return fail_generate(1, begun.error().describe());
     fmt::print("{}: {} of {} test files are new; those that were there are as they were\n",
                flags.tests, *begun, made.tests.size());
   }
   if (!flags.depfile.empty() && !write_depfile(flags, api)) {
-    return fail_with(1, fmt::format("cannot write '{}'", flags.depfile));
+    return fail_generate(1, fmt::format("cannot write '{}'", flags.depfile));
   }
   fmt::print("{}: {} operations, {} types in {} files, {} of them new; {} warnings\n", flags.out,
              made.operations, made.types, made.files.size(), *written, problems.warning_count());
@@ -139,7 +140,7 @@ int run(Flags flags) {
 }  // namespace
 
 void add_generate_command(CLI::App& openapi, std::function<int()>& chosen) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<GenerateFlags>();
   CLI::App* const generate = openapi.add_subcommand(
       "generate", "Described structs and the interface of a service from its description.");
   generate->add_option("FILE", flags->file, "the description: OpenAPI 3.1, 3.0 or Swagger 2.0")

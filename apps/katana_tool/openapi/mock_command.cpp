@@ -30,36 +30,36 @@ struct MockFlags {
   bool needs_none = false;
 };
 
-constexpr const char* command = "katana openapi mock";
+constexpr const char* mock_name = "katana openapi mock";
 
 int run_mock(const MockFlags& flags) {
-  auto description = read_or_say(command, flags.file);
+  auto description = read_or_say(mock_name, flags.file);
   if (!description) return 2;
   const std::string title = description->info.title;
   const auto mock =
       openapi::Mock::make(*std::move(description), {.seed = flags.seed,
                                                     .checks_requests = !flags.takes_any,
                                                     .checks_credentials = !flags.needs_none});
-  if (!mock) return command_line::fail(command, 2, mock.error().describe());
+  if (!mock) return command_line::fail(mock_name, 2, mock.error().describe());
   Router router;
   if (!flags.origins.empty()) {
     auto shared = cors({.origins = flags.origins, .request_fields = {"*"}});
-    if (!shared) return command_line::fail(command, 2, shared.error().describe());
+    if (!shared) return command_line::fail(mock_name, 2, shared.error().describe());
     router.use(*std::move(shared));
   }
   mock->add_to(router);
   const auto service = std::move(router).build();
-  if (!service) return command_line::fail(command, 1, service.error().describe());
+  if (!service) return command_line::fail(mock_name, 1, service.error().describe());
   server::HttpServer server({.address = flags.address, .port = flags.port, .reactors = 1},
                             *service);
   if (auto started = server.start(); !started) {
-    return command_line::fail(command, 1, started.error().describe());
+    return command_line::fail(mock_name, 1, started.error().describe());
   }
-  fmt::print("{}: '{}', {} operations, on {}\n", command, title, mock->operation_count(),
+  fmt::print("{}: '{}', {} operations, on {}\n", mock_name, title, mock->operation_count(),
              server.url());
   std::fflush(stdout);
   const auto report = server.run();
-  fmt::print("{}: {}\n", command, report.describe());
+  fmt::print("{}: {}\n", mock_name, report.describe());
   return 0;
 }
 

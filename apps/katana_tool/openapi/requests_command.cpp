@@ -32,7 +32,7 @@ struct RequestFlags {
   bool takes_examples = false;
 };
 
-constexpr const char* command = "katana openapi requests";
+constexpr const char* requests_name = "katana openapi requests";
 
 template <class T>
 std::optional<T> number_of(std::string_view text) {
@@ -74,15 +74,15 @@ std::string read_options(const RequestFlags& flags, openapi::RequestSampleOption
 int run_requests(const RequestFlags& flags) {
   openapi::RequestSampleOptions options{.seed = flags.seed, .examples = flags.takes_examples};
   if (const std::string wrong = read_options(flags, options); !wrong.empty()) {
-    return command_line::fail(command, 2, wrong);
+    return command_line::fail(requests_name, 2, wrong);
   }
-  const auto description = read_or_say(command, flags.file);
+  const auto description = read_or_say(requests_name, flags.file);
   if (!description) return 2;
   auto sampler = openapi::RequestSampler::make(*description, std::move(options));
-  if (!sampler) return command_line::fail(command, 2, sampler.error().describe());
+  if (!sampler) return command_line::fail(requests_name, 2, sampler.error().describe());
   for (std::uint64_t at = 0; at < flags.count; ++at) {
     const auto drawn = sampler->draw();
-    if (!drawn) return command_line::fail(command, 1, drawn.error().describe());
+    if (!drawn) return command_line::fail(requests_name, 1, drawn.error().describe());
     container::Object fields;
     for (const auto& [name, value] : drawn->fields) fields.set(name, value);
     const container::Value line(container::Object{{"operation", drawn->operation},
