@@ -70,6 +70,8 @@ def run(command: Sequence[str], folder: Path, **environment: str) -> None:
                               capture_output=True, text=True, check=False, timeout=BUILD_SECONDS_MAX)
     except subprocess.TimeoutExpired:
         raise LabError(f"`{shlex.join(command)}` took longer than {BUILD_SECONDS_MAX} s") from None
+    except OSError as error:
+        raise LabError(f"`{shlex.join(command)}` cannot be run: {error.strerror}") from None
     if done.returncode != 0:
         last = (done.stderr.strip() or done.stdout.strip() or "it said nothing").splitlines()[-1]
         raise LabError(f"`{shlex.join(command)}` in {folder} failed: {last}")
@@ -109,7 +111,7 @@ def pip() -> None:
     """A virtual environment of its own."""
     if not (PYTHON / "venv/bin/python").exists():
         run(["python3", "-m", "venv", str(PYTHON / "venv")], SOURCES)
-    run([str(PYTHON / "venv/bin/pip"), "install", "--quiet", "--no-deps", "-r", "requirements.txt"],
+    run([str(PYTHON / "venv/bin/python"), "-m", "pip", "install", "--quiet", "--no-deps", "-r", "requirements.txt"],
         SOURCES / "fastapi")
 
 
