@@ -106,8 +106,8 @@ inline constexpr std::size_t key_bytes = [] {
   return bytes;
 }();
 
-// Where a run of flat members ends that begins with this one: itself, if it is none or stands within
-// a run.
+// Where the run of flat members ends that begins with this one; itself, if it is none or stands
+// within a run.
 template <Described T, std::size_t index>
 inline constexpr std::size_t flat_run_end = [] {
   constexpr std::size_t count = field_count<T>;
