@@ -32,7 +32,7 @@ struct Settings : host::ApplicationSettings {
   LoginSettings login;
 };
 KATANA_DESCRIBE(Settings, development, http, operations, log, requests, monitor, pools, process,
-                database, sessions, audit, cache, bus, docs, login)
+                database, sessions, audit, cache, bus, docs, restart, login)
 
 // A login without a session would be forgotten, and one that other sites can use is no protection.
 Result<void> check(const Settings& settings) {

@@ -19,7 +19,7 @@ struct EncoderOptions {
   // Levels at which a reply costs about as much as making it did: the last percents of size are for
   // files that are compressed once. gzip 1 … 9, brotli 0 … 11, zstd 1 … 19.
   int gzip_level = 5;
-  int brotli_quality = 4;
+  int brotli_quality = 2;
   int zstd_level = 3;
   // How far back a coding may refer, as a power of two: what bounds the memory of brotli and zstd.
   int window_bits = 18;
