@@ -74,13 +74,36 @@ TEST_P(CodingTest, what_a_decoder_takes_is_known_and_is_its_window_at_least) {
 }
 
 TEST_P(CodingTest, what_is_encoded_is_decoded_to_what_it_was) {
-  for (const std::size_t bytes : {0u, 1u, 1000u, 300'000u}) {
+  for (const std::size_t bytes : {0u, 1u, 1000u, 300'000u, 3'000'000u}) {
     const std::string text = text_of(bytes);
     Decoding result = Decoding::malformed;
     EXPECT_TRUE(decode(encode(text), &result) == text) << bytes;
     EXPECT_EQ(result, Decoding::going) << bytes;
   }
   EXPECT_LT(encode(text_of(300'000)).size(), 150'000u);
+}
+
+TEST_P(CodingTest, every_level_ends_what_it_is_given_and_flushes_all_of_it) {
+  const std::string text = text_of(700'000);
+  for (int level = 0; level <= 9; ++level) {
+    const EncoderOptions options{
+        .gzip_level = level, .brotli_quality = level, .zstd_level = level, .window_bits = 16};
+    const auto encoder = every_codec().make_encoder(GetParam(), options);
+    const auto decoder = every_codec().make_decoder(GetParam(), generous);
+    Text coded, read;
+    for (const Flush flush : {Flush::flush, Flush::none, Flush::flush, Flush::finish}) {
+      const std::size_t before = read.size();
+      encoder->encode(text, flush, coded);
+      Bytes input = coded.bytes();
+      ASSERT_EQ(decoder->decode(input, SIZE_MAX, read), Decoding::going) << level;
+      coded.clear();
+      if (flush != Flush::none) {
+        EXPECT_TRUE(read.bytes().substr(before).ends_with(text)) << level;
+      }
+    }
+    EXPECT_EQ(read.size(), 4 * text.size()) << level;
+    EXPECT_TRUE(decoder->is_whole()) << level;
+  }
 }
 
 TEST_P(CodingTest, pieces_of_any_size_give_the_same) {

@@ -31,16 +31,19 @@ class BrotliEncoder final : public Encoder {
                                                                      : BROTLI_OPERATION_PROCESS;
     std::size_t left = input.size();
     const auto* next = reinterpret_cast<const std::uint8_t*>(input.data());
+    std::size_t made = 0;
+    // Once more after output, too: it takes the last input while output waits, and what it makes of
+    // that comes with the next call.
     do {
       std::size_t capacity = 0;  // its output is taken from where it has it
       if (BrotliEncoderCompressStream(state_, operation, &left, &next, &capacity, nullptr,
                                       nullptr) == BROTLI_FALSE) {
         throw std::bad_alloc();  // the only way in which it fails
       }
-      std::size_t made = 0;
+      made = 0;  // all that there is
       const std::uint8_t* const bytes = BrotliEncoderTakeOutput(state_, &made);
       out.append({reinterpret_cast<const char*>(bytes), made});
-    } while (left > 0 || BrotliEncoderHasMoreOutput(state_) != BROTLI_FALSE);
+    } while (left > 0 || made > 0);
   }
 
  private:
