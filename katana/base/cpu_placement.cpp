@@ -166,12 +166,9 @@ void bind_to_cpus(std::span<const int> cpus) noexcept {
 }
 
 CpuBinding::CpuBinding(std::optional<int> cpu) noexcept {
-  if (!cpu || *cpu < 0 || *cpu >= CPU_SETSIZE) return;
-  if (sched_getaffinity(0, sizeof before_, &before_) != 0) return;
-  cpu_set_t one;
-  CPU_ZERO(&one);
-  CPU_SET(static_cast<unsigned>(*cpu), &one);
-  bound_ = sched_setaffinity(0, sizeof one, &one) == 0;
+  if (!cpu || sched_getaffinity(0, sizeof before_, &before_) != 0) return;
+  bind_to_cpus({&*cpu, 1});
+  bound_ = true;
 }
 
 CpuBinding::~CpuBinding() {

@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What the C library, OpenSSL and the metrics read. Not there: left out.
+// What the C library, OpenSSL, the metrics and the placement of reactors read. Not there: left out.
 constexpr const char* of_the_system[] = {
     "/usr",
     "/lib",
@@ -34,6 +34,7 @@ constexpr const char* of_the_system[] = {
     "/proc/sys/net",
     "/proc/sys/vm",
     "/sys/devices/system/cpu",
+    "/sys/devices/system/node",
     "/sys/fs/cgroup",
     "/dev/null",
     "/dev/urandom",

@@ -211,6 +211,14 @@ def test_everything_of_fullstack_works_in_the_sandbox(folder, engine):
         assert "was refused" not in program.stderr(), program.stderr()
 
 
+@pytest.mark.skipif(not os.path.exists("/sys/devices/system/node/node0"), reason="this kernel knows no NUMA nodes")
+def test_reactors_are_placed_by_nodes_in_the_sandbox(folder):
+    """Where the kernel lists nodes they are read, and told; without them two reactors could be on two by chance."""
+    with Sandboxed(folder, "fullstack", ("http.pin=true",)) as program:
+        placed = re.compile(r"reactors on CPUs \d+ \(node \d+\)")     # the log is written behind the ready line
+        assert eventually(lambda: placed.search(program.stderr()), seconds=10), program.stderr()
+
+
 def test_postgresql_and_a_unix_socket_work_in_the_sandbox(folder, postgres):
     """A far database needs connections and names; a socket's file is made, and removed at the end."""
     path = folder / "app.sock"
