@@ -61,7 +61,7 @@ Limits limits_from(std::uint8_t choice) {
 // AddressSanitizer sees what is read beside it.
 Verdict parse(const Limits& limits, Kernels kernels, Bytes text,
               const std::vector<std::size_t>& sizes) {
-  const HeadParser parser(limits, kernels);
+  HeadParser parser(limits, kernels);
   Verdict verdict;
   LineProgress progress;
   for (const std::size_t size : sizes) {
