@@ -16,6 +16,7 @@ class SharedRateTest : public RedisTest {
     options.burst = 20;
     options.lease = lease;
     options.lease_time = seconds(30);
+    options.timeout = seconds(60);  // of a busy machine
     return options;
   }
   int count_passing(SharedRate& rate, const std::string& key, int requests) {
@@ -60,9 +61,11 @@ TEST_F(SharedRateTest, more_than_leases_allow_is_never_admitted_by_instances_tog
 }
 
 TEST_F(SharedRateTest, in_an_outage_requests_pass_or_not_as_the_program_says) {
-  SharedRateOptions closed = slow(1);
+  SharedRateOptions open = slow(1);
+  open.timeout = milliseconds(100);
+  SharedRateOptions closed = open;
   closed.when_down = WhenDown::refuse;
-  SharedRate open_rate(redis, slow(1)), closed_rate(redis, closed);
+  SharedRate open_rate(redis, open), closed_rate(redis, closed);
   server.kill();
   const RateVerdict passes = run(open_rate.take("k"));
   EXPECT_TRUE(passes.passes);
