@@ -77,8 +77,8 @@ class ReactorLinks : public Reactor {
                Arguments&&... arguments)
       : Reactor(options, Instant{}),
         connection_blocks_(sizeof(Connection) + session_bytes_max, options.engine.links_max),
-        connections_(options.engine.links_max),
         engine_(options.engine, sink, arguments...) {
+    connections_.reserve(options.engine.links_max);
     note_time();
   }
 
@@ -118,6 +118,8 @@ class ReactorLinks : public Reactor {
     char* const block = connection_blocks_.take();
     KATANA_CHECK(block != nullptr);  // there is one for every link
     auto* const connection = new (block) Connection(*this, link);
+    // Within what is reserved; what no link had yet is not touched.
+    if (link.index >= connections_.size()) connections_.resize(link.index + 1);
     connections_[link.index] = connection;
     ++links_open_;
     return *connection;
@@ -220,8 +222,8 @@ class ReactorLinks : public Reactor {
   }
 
   BlockPool connection_blocks_;
-  std::vector<Connection*> connections_;
-  std::size_t heap_bytes_each_ = 0;  // the most of all listeners'
+  std::vector<Connection*> connections_;  // up to the highest index that a link has had
+  std::size_t heap_bytes_each_ = 0;       // the most of all listeners'
   std::size_t shared_bytes_ = 0;
   WaitingTransforms waiting_;
   Engine engine_;

@@ -2,7 +2,7 @@
 //
 // Owns       the epoll descriptor, listeners, and the socket of every link.
 // Thread     one: its reactor's.
-// Allocates  at construction only: one receive buffer and a table of links_max slots.
+// Allocates  at construction only: one receive buffer and room for links_max slots.
 // Fails      start() and listen() return an Error; afterwards everything is an event.
 // Invariant  a link in use has generation == the one in its Link; events of older generations
 //            are ignored.
@@ -36,6 +36,7 @@
 #include "katana/engine/clocks.hpp"
 #include "katana/engine/engine.hpp"
 #include "katana/engine/epoll/rules.hpp"
+#include "katana/engine/slot_table.hpp"
 #include "katana/engine/sockets.hpp"
 #include "katana/engine/system_calls.hpp"
 
@@ -59,9 +60,6 @@ class EpollEngine {
     // Not on the parameter: a sink owns its engine, and is incomplete there.
     static_assert(Sink<S>);
     unread_links_.reserve(options.links_max);
-    for (std::uint32_t index = 0; index < options.links_max; ++index) {
-      slots_[index].next_free = index + 1;
-    }
     clocks_ = read_clocks();
   }
 
@@ -115,7 +113,7 @@ class EpollEngine {
 
   // A socket that connects takes no bytes, as one whose peer does not read.
   Result<Link> connect(const ConnectOptions& options) {
-    if (first_free_ == slots_.size()) return std::unexpected(no_link_left(slots_.size()));
+    if (slots_.is_full()) return std::unexpected(no_link_left(slots_.links_max()));
     auto opened = open_connection(options);
     if (!opened) return std::unexpected(opened.error());
     return add_watched(*opened);
@@ -131,7 +129,7 @@ class EpollEngine {
   }
   // What is there to be read already is told by the next turn().
   Result<Link> adopt(int socket) {
-    KATANA_REQUIRE(first_free_ != slots_.size());
+    KATANA_REQUIRE(!slots_.is_full());
     if (!rules_.inherited_options) set_stream_options(socket);
     return add_watched(socket);
   }
@@ -332,10 +330,7 @@ class EpollEngine {
   static std::uint64_t special(std::uint32_t kind, std::uint32_t index) { return kind | index; }
   static std::uint64_t tag(Link link) { return std::uint64_t{link.generation} << 32 | link.index; }
 
-  Slot* find(Link link) {
-    Slot& slot = slots_[link.index];
-    return slot.generation == link.generation && slot.fd >= 0 ? &slot : nullptr;
-  }
+  Slot* find(Link link) { return slots_.find(link); }
 
   int wait_ms(Duration wait_max) const {
     if (!unread_links_.empty()) return 0;
@@ -359,15 +354,14 @@ class EpollEngine {
 
   // A free link of a socket that is watched from the start. An Error: it is closed.
   Result<Link> add_watched(int fd) {
-    Slot& slot = slots_[first_free_];
-    const Link link{first_free_, slot.generation};
+    const Link link = slots_.take(fd);
+    Slot& slot = slots_[link];
     if (!control(EPOLL_CTL_ADD, fd, receive_interest, tag(link))) {
       const Error error = system_error("watch a connection", errno);
       ::close(fd);
+      slots_.give(link, slot);
       return std::unexpected(error);
     }
-    first_free_ = slot.next_free;
-    slot.fd = fd;
     slot.receive_max = receive_bytes_max_;
     slot.interest = receive_interest;
     slot.in_set = true;
@@ -375,11 +369,7 @@ class EpollEngine {
   }
 
   void free_slot(Link link, Slot& slot) {
-    const std::uint32_t generation = slot.generation + 1;
-    slot = Slot{};
-    slot.generation = generation == 0 ? 1 : generation;
-    slot.next_free = first_free_;
-    first_free_ = link.index;
+    slots_.give(link, slot);
     if (table_full_) {
       table_full_ = false;
       update_accept_interest();
@@ -553,7 +543,7 @@ class EpollEngine {
     int refused = 0;
     for (int count = 0; count < rules_.accepts_per_event_max && !accept_paused_; ++count) {
       if (refused == Decided::refusals_per_event_max) return false;
-      if (first_free_ == slots_.size()) {
+      if (slots_.is_full()) {
         table_full_ = true;
         update_accept_interest();
         return false;
@@ -592,12 +582,9 @@ class EpollEngine {
 
   // False: the sink has refused it.
   bool add_link(int fd, std::uint32_t listener, const PeerEndpoint& peer) {
-    const std::uint32_t index = first_free_;
-    Slot& slot = slots_[index];
-    first_free_ = slot.next_free;
-    slot.fd = fd;
+    const Link link = slots_.take(fd);
+    Slot& slot = slots_[link];
     slot.receive_max = receive_bytes_max_;
-    const Link link{index, slot.generation};
     if (!sink_.on_accepted(link, listener, peer)) {
       close(link);
       return false;
@@ -651,8 +638,7 @@ class EpollEngine {
   int wake_ = -1;
   Clocks clocks_;
 
-  std::vector<Slot> slots_;
-  std::uint32_t first_free_ = 0;  // slots_.size(): none
+  SlotTable<Slot> slots_;
   std::vector<Link> unread_links_;
   std::vector<int> left_open_;  // Rules::close_at_turn_end: what this turn closed
 

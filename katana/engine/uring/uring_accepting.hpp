@@ -29,8 +29,8 @@ class UringAccepting : public UringReceiving<S> {
  protected:
   using Base = UringReceiving<S>;
   using Base::Base;
-  using Base::clocks_, Base::closes_, Base::free_count_, Base::leaving_, Base::ring_, Base::sink_,
-      Base::slots_, Base::take_slot, Base::uring_;
+  using Base::clocks_, Base::closes_, Base::leaving_, Base::ring_, Base::sink_, Base::slots_,
+      Base::take_slot, Base::uring_;
   using Kind = UringKind;
   using ListenSocket = UringListener;
   using Waiting = UringWaiting;
@@ -65,7 +65,7 @@ class UringAccepting : public UringReceiving<S> {
   bool accepting() const { return !listeners_closed_ || leaving_ > 0 || !closes_.empty(); }
 
  protected:
-  bool can_admit() const { return !waiting_.empty() && !accept_paused_ && free_count_ > 0; }
+  bool can_admit() const { return !waiting_.empty() && !accept_paused_ && !slots_.is_full(); }
 
   // Connections that the kernel had accepted when we no longer wanted them come first.
   void admit_waiting() {
@@ -79,7 +79,7 @@ class UringAccepting : public UringReceiving<S> {
   bool update_listeners() {
     for (std::uint32_t index = 0; index < listeners_.size(); ++index) {
       ListenSocket& listener = listeners_[index];
-      const bool few = free_count_ <= uring_.rules.multishot_slots_min;
+      const bool few = slots_.available() <= uring_.rules.multishot_slots_min;
       const bool wants = wants_accept(listener);
       if (!listener.armed) {
         if (!wants) continue;
@@ -102,7 +102,7 @@ class UringAccepting : public UringReceiving<S> {
     // for: the one system call of an accepted connection (decision 0073). Now, not when somebody
     // wants to know: a peer that resets the connection takes its address along.
     const PeerEndpoint peer = peer_of(completion.res);
-    if (accept_paused_ || free_count_ == 0 || !waiting_.empty()) {
+    if (accept_paused_ || slots_.is_full() || !waiting_.empty()) {
       waiting_.push_back({completion.res, index, peer});
     } else {
       add_link(completion.res, index, peer);
@@ -134,13 +134,13 @@ class UringAccepting : public UringReceiving<S> {
   bool wants_accept(const ListenSocket& listener) const {
     // What waits in the queue of a shared one is for its next owner.
     const bool ours = !listener.shared || closing_at_ == never;
-    return listener.fd >= 0 && ours && !accept_paused_ && free_count_ > 0 && waiting_.empty() &&
+    return listener.fd >= 0 && ours && !accept_paused_ && !slots_.is_full() && waiting_.empty() &&
            !finishing();
   }
 
   void add_link(int fd, Listener listener, const PeerEndpoint& peer) {
     const Link link = take_slot(fd);
-    slots_[link.index].singly =
+    slots_[link].singly =
         uring_.rules.first_receive_single && listeners_[listener].peer_speaks_first;
     if (!sink_.on_accepted(link, listener, peer)) this->close(link);
   }
@@ -156,7 +156,7 @@ class UringAccepting : public UringReceiving<S> {
 
   // True: the kernel's queue is empty. Listeners do not block.
   bool accept_rest(std::uint32_t index) {
-    while (!accept_paused_ && free_count_ > 0 && waiting_.empty()) {
+    while (!accept_paused_ && !slots_.is_full() && waiting_.empty()) {
       AcceptedPeer peer;
       const int fd = accept4(listeners_[index].fd, peer.address(), peer.size(), SOCK_CLOEXEC);
       if (fd >= 0) {

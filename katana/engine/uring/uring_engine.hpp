@@ -46,11 +46,11 @@ class UringEngine : public UringAccepting<S> {
   using Base = UringAccepting<S>;
   using Base::accepted, Base::admit_waiting, Base::can_admit, Base::cancels_, Base::clocks_,
       Base::closes_, Base::closing_at_, Base::cut_overdue, Base::deliver_held, Base::delivery_check,
-      Base::find, Base::finish_listeners, Base::free_count_, Base::free_slot, Base::has_capacity,
-      Base::hung_up, Base::leaving_, Base::listeners_, Base::listeners_closed_, Base::options_,
-      Base::receive_, Base::received, Base::resumed_, Base::ring_, Base::sent, Base::sink_,
-      Base::slots_, Base::staged_, Base::submit_output, Base::take_slot, Base::touched_,
-      Base::update, Base::update_listeners, Base::uring_, Base::waiting_, Base::waits_for_blocks_;
+      Base::find, Base::finish_listeners, Base::has_capacity, Base::hung_up, Base::leaving_,
+      Base::listeners_, Base::listeners_closed_, Base::options_, Base::receive_, Base::received,
+      Base::resumed_, Base::ring_, Base::sent, Base::sink_, Base::slots_, Base::staged_,
+      Base::submit_output, Base::take_slot, Base::touched_, Base::update, Base::update_listeners,
+      Base::uring_, Base::waiting_, Base::waits_for_blocks_;
   using Kind = UringKind;
   using Slot = UringSlot;
   using State = UringState;
@@ -92,12 +92,12 @@ class UringEngine : public UringAccepting<S> {
 
   // A poll says when the peer has answered; nothing else is armed before.
   Result<Link> connect(const ConnectOptions& options) {
-    if (free_count_ == 0) return std::unexpected(no_link_left(slots_.size()));
+    if (slots_.is_full()) return std::unexpected(no_link_left(slots_.links_max()));
     auto opened = open_connection(options);
     if (!opened) return std::unexpected(opened.error());
     set_blocking(*opened, Blocking::yes);  // for the ring: to wait instead of to fail
     const Link link = take_slot(*opened);
-    slots_[link.index].state = State::connecting;
+    slots_[link].state = State::connecting;
     return link;
   }
 
@@ -106,11 +106,11 @@ class UringEngine : public UringAccepting<S> {
     Slot* const slot = find(link);
     KATANA_REQUIRE(slot != nullptr && !slot->receiving);
     const int fd = slot->fd;
-    free_slot(link, *slot);
+    slots_.give(link, *slot);
     return fd;
   }
   Result<Link> adopt(int socket) {
-    KATANA_REQUIRE(free_count_ > 0);
+    KATANA_REQUIRE(!slots_.is_full());
     return take_slot(socket);
   }
   void discard(int socket) {

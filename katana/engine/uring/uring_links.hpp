@@ -14,7 +14,6 @@
 // Thread     the engine's.
 // Allocates  at construction only, but for notes beyond what a turn had so far.
 // Fails      find() is null when the link is gone.
-// Invariant  a slot's generation changes when its link ends, so what comes late finds nothing.
 #pragma once
 
 #include <poll.h>
@@ -25,6 +24,7 @@
 #include "katana/base/hints.hpp"
 #include "katana/engine/clocks.hpp"
 #include "katana/engine/engine.hpp"
+#include "katana/engine/slot_table.hpp"
 #include "katana/engine/sockets.hpp"
 #include "katana/engine/uring/entries.hpp"
 #include "katana/engine/uring/options.hpp"
@@ -48,11 +48,7 @@ class UringLinks {
         options_(options),
         uring_(uring.resolve(options, true)),
         outputs_(uring_.outputs, uring_.output_bytes),
-        slots_(options.links_max),
-        free_count_(options.links_max) {
-    for (std::uint32_t index = 0; index < options.links_max; ++index) {
-      slots_[index].next_free = index + 1;
-    }
+        slots_(options.links_max) {
     clocks_ = read_clocks();
   }
   UringLinks(const UringLinks&) = delete;
@@ -69,10 +65,7 @@ class UringLinks {
   std::size_t outputs_under_way() const noexcept { return outputs_.count() - outputs_.available(); }
 
  protected:
-  Slot* find(Link link) {
-    Slot& slot = slots_[link.index];
-    return slot.generation == link.generation && slot.fd >= 0 ? &slot : nullptr;
-  }
+  Slot* find(Link link) { return slots_.find(link); }
 
   // update() looks at the link before the next submission.
   void touch(Link link, Slot& slot) {
@@ -82,13 +75,8 @@ class UringLinks {
   }
 
   Link take_slot(int fd) {
-    const std::uint32_t index = first_free_;
-    Slot& slot = slots_[index];
-    first_free_ = slot.next_free;
-    --free_count_;
-    slot.fd = fd;
-    const Link link{index, slot.generation};
-    touch(link, slot);
+    const Link link = slots_.take(fd);
+    touch(link, slots_[link]);
     return link;
   }
 
@@ -97,17 +85,7 @@ class UringLinks {
     if (slot.hangup_watched) cancels_.push_back(tag(Kind::hangup, link));
     if (slot.writable_watched) cancels_.push_back(tag(Kind::writable, link));
     closes_.push_back(slot.fd);
-    free_slot(link, slot);
-  }
-
-  // Its socket is closed, or somebody else's.
-  void free_slot(Link link, Slot& slot) {
-    const std::uint32_t generation = slot.generation + 1;
-    slot = Slot{};
-    slot.generation = generation == 0 ? 1 : generation;
-    slot.next_free = first_free_;
-    first_free_ = link.index;
-    ++free_count_;
+    slots_.give(link, slot);
   }
 
   // Arms what the link's state asks for and is not armed.
@@ -170,9 +148,7 @@ class UringLinks {
   Clocks clocks_;
   UringCounters counters_;
 
-  std::vector<Slot> slots_;
-  std::uint32_t first_free_ = 0;
-  std::uint32_t free_count_;
+  SlotTable<Slot> slots_;
 
   // Notes for the next submission.
   std::vector<std::uint64_t> cancels_;
