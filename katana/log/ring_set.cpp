@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -14,6 +15,11 @@
 #endif
 
 namespace katana::log {
+namespace {
+
+constexpr std::uint64_t ready_bytes_max = 32 * 1024;
+
+}  // namespace
 
 Result<RingSet*> RingSet::make(std::uint32_t rings, std::uint64_t ring_bytes) {
   KATANA_REQUIRE(std::has_single_bit(ring_bytes) && rings > 0);
@@ -55,8 +61,10 @@ Ring* RingSet::take() noexcept {
       continue;
     }
     ring.thread_id.store(static_cast<std::uint32_t>(gettid()), std::memory_order_relaxed);
-    // So that no record waits for a page of its ring. Best effort.
-    madvise(memory_ + index * ring_bytes_, ring_bytes_, MADV_POPULATE_WRITE);
+    // So that the first records do not wait for pages; a thread that logs little costs no more than
+    // these. Best effort.
+    madvise(memory_ + index * ring_bytes_, std::min(ring_bytes_, ready_bytes_max),
+            MADV_POPULATE_WRITE);
     return &ring;
   }
   return nullptr;

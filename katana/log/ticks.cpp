@@ -51,20 +51,6 @@ bool counter_is_invariant() noexcept {
 }
 #endif
 
-struct Origin {
-  Reading first;
-  double ns_per_tick;
-};
-
-Origin measure() noexcept {
-  constexpr std::int64_t span_ns = 1'000'000;
-  const Reading first = read_together(steady_ns);
-  Reading last = first;
-  while (last.ns - first.ns < span_ns) last = read_together(steady_ns);
-  return {first,
-          static_cast<double>(last.ns - first.ns) / static_cast<double>(last.ticks - first.ticks)};
-}
-
 }  // namespace
 
 #if defined(__x86_64__)
@@ -73,6 +59,28 @@ std::uint64_t now_by_clock() noexcept { return static_cast<std::uint64_t>(steady
 #else
 std::uint64_t now() noexcept { return static_cast<std::uint64_t>(steady_ns()); }
 #endif
+
+namespace {
+
+struct Origin {
+  Reading first;
+  double ns_per_tick;
+};
+
+// When the program began, so that a log that is started later has nothing to wait for.
+const Reading loaded = read_together(steady_ns);
+
+Origin measure() noexcept {
+  constexpr std::int64_t span_ns = 1'000'000;
+  // A log that is started by the initialisation of another file may come before this one's.
+  const Reading first = loaded.ns != 0 ? loaded : read_together(steady_ns);
+  Reading last = read_together(steady_ns);
+  while (last.ns - first.ns < span_ns) last = read_together(steady_ns);
+  return {first,
+          static_cast<double>(last.ns - first.ns) / static_cast<double>(last.ticks - first.ticks)};
+}
+
+}  // namespace
 
 Instant coarse_now() noexcept {
   timespec time{};

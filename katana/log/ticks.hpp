@@ -31,7 +31,7 @@ Instant coarse_now() noexcept;
 
 class TickScale {
  public:
-  // Measures the rate for about a millisecond, once in a process.
+  // Measures the rate over at least a millisecond since the program was loaded, once in a process.
   TickScale() noexcept;
   // For tests: one tick is a nanosecond, and tick 0 is the second 0 of 1970.
   static TickScale of_nanoseconds() noexcept { return TickScale(0, 0, 1.0); }
