@@ -117,8 +117,13 @@ katana::Result<MigrationReport> migrate(const Options& options, const MigrateOpt
   const Access access = options.create ? Access::create : Access::write;
   const auto connection = Connection::open(options, access, clock);
   if (!connection) return std::unexpected(connection.error());
-  (*connection)->wait_for_locks(options.busy_wait);
-  return Migrator(**connection, options.path).run(how);
+  return migrate(**connection, options, how);
+}
+
+katana::Result<MigrationReport> migrate(Connection& connection, const Options& options,
+                                        const MigrateOptions& how) {
+  connection.wait_for_locks(options.busy_wait);
+  return Migrator(connection, options.path).run(how);
 }
 
 }  // namespace katana::database::sqlite

@@ -2,7 +2,7 @@
 //
 //   auto report = sqlite::migrate({.path = "var/users.db"}, {.folder = "migrations"});
 //
-// Owns       its connection, for the call.
+// Owns       its connection, for the call, unless it is given one.
 // Thread     any; blocks.
 // Allocates  yes.
 // Fails      an Error names the file, and what the database says of it. The file is then as it was:
@@ -20,6 +20,8 @@
 
 namespace katana::database::sqlite {
 
+class Connection;
+
 struct MigrateOptions {
   std::string folder = {};
   std::vector<Migration> bundled = {};  // instead of a folder
@@ -28,6 +30,9 @@ struct MigrateOptions {
 
 // Of `options` it uses path, create, busy_wait and vfs.
 katana::Result<MigrationReport> migrate(const Options& options, const MigrateOptions& how);
+// By a connection that the caller has opened with `options`, and keeps.
+katana::Result<MigrationReport> migrate(Connection& connection, const Options& options,
+                                        const MigrateOptions& how);
 
 }  // namespace katana::database::sqlite
 

@@ -54,11 +54,6 @@ katana::Result<std::unique_ptr<Sqlite>> Sqlite::create(Options options) {
     options.path = memory.file();
     options.durability = Durability::none;
   }
-  if (!options.migrations.empty() || !options.bundled.empty()) {
-    const auto report =
-        migrate(options, {.folder = options.migrations, .bundled = options.bundled});
-    if (!report) return std::unexpected(report.error());
-  }
   auto backend = std::unique_ptr<Sqlite>(new Sqlite(std::move(options), std::move(memory)));
   if (const auto started = backend->start(); !started) return std::unexpected(started.error());
   return backend;
@@ -75,6 +70,17 @@ Sqlite::Sqlite(Options options, MemoryFolder memory)
 
 katana::Result<void> Sqlite::start() {
   const Access access = options_.create ? Access::create : Access::write;
+  // Kept until the writer has its own: who closes the last connection to a file folds the log into
+  // it, deletes the log and flushes both, only for the next one to make it again.
+  std::unique_ptr<Connection> migrating;
+  if (!options_.migrations.empty() || !options_.bundled.empty()) {
+    auto opened = Connection::open(options_, access, clock_);
+    if (!opened) return std::unexpected(opened.error());
+    migrating = *std::move(opened);
+    const auto report =
+        migrate(*migrating, options_, {.folder = options_.migrations, .bundled = options_.bundled});
+    if (!report) return std::unexpected(report.error());
+  }
   if (const auto opened = writer_.open(access); !opened) return std::unexpected(opened.error());
   if (options_.test_hooks.writer == nullptr) {
     auto threads = PoolExecutor::create("db-write", 1);
