@@ -71,13 +71,16 @@ std::string SharedRate::name_of(const std::string& key) const {
 
 // ---- what is known here ------------------------------------------------------------------------
 
-SharedRate::Asking::Asking(SharedRate& of, std::uint64_t of_key) : rate(of), hash(of_key) {
+SharedRate::Asking::Asking(SharedRate& of, std::uint64_t of_key, Instant now)
+    : rate(of), hash(of_key) {
   Shard& shard = rate.shard_of(hash);
   const std::scoped_lock lock(shard.mutex);
-  is_first = rate.entry_of(shard, hash).asking++ == 0;
+  known = rate.verdict_of(shard, hash, now);
+  if (!known) is_first = rate.entry_of(shard, hash).asking++ == 0;
 }
 
 SharedRate::Asking::~Asking() {
+  if (known) return;
   Shard& shard = rate.shard_of(hash);
   const std::scoped_lock lock(shard.mutex);
   const auto found = shard.held.find(hash);
@@ -168,7 +171,8 @@ Task<RateVerdict> SharedRate::take(std::string key) {
 
 Task<RateVerdict> SharedRate::ask(std::string key) {
   const core::Reactor& reactor = *core::Reactor::current();
-  const Asking asking(*this, hash_.of(key));
+  const Asking asking(*this, hash_.of(key), reactor.now());
+  if (asking.known) co_return *asking.known;
   const std::string name = name_of(key);
   const std::uint32_t wanted = asking.is_first ? lease() : 1;
   const CallOptions call{.timeout = options_.timeout};

@@ -90,14 +90,17 @@ class SharedRate {
     std::mutex mutex;                              // guards `held`; not held across a suspension
     std::unordered_map<std::uint64_t, Held> held;  // by the hash of the key
   };
-  // One request asks: `is_first` of its key, which takes a lease; others take what they need.
+  // One request asks: `is_first` of its key, which takes a lease; others take what they need. It
+  // does not ask when the answer to another reactor came since look(): a second lease would be more
+  // than is kept, and lost to everybody.
   struct Asking {
-    Asking(SharedRate& of, std::uint64_t of_key);
+    Asking(SharedRate& of, std::uint64_t of_key, Instant now);
     ~Asking();
     Asking(const Asking&) = delete;
     Asking& operator=(const Asking&) = delete;
     SharedRate& rate;
     const std::uint64_t hash;
+    std::optional<RateVerdict> known;
     bool is_first = false;
   };
 
