@@ -33,7 +33,11 @@ from katana_lab.techempower import SCHEMA, TESTS, check, servers
 COLUMNS = ("server", "CPU us/request", "katana / it", "requests/s", "katana / it", "MiB after", "CPU 0", "CPU 1",
            "errors")
 FAILED = {"us": None, "rate": None, "rss_kib": None, "errors": 1, "other": 0.0, "server": 0.0, "generator": 0.0}
-RANKED = (("us", "CPU us/request", False), ("rate", "requests/s", True), ("rss_kib", "memory after the load", False))
+RANKED = {"us": False, "rate": True, "rss_kib": False}   # whether the largest is the first
+READING = (
+    "Ranks are by the median of the rounds. Ratios are of katana to the server of the row: median over the rounds,\n"
+    "smallest and largest. CPU 0 is the server's; CPU 1 has wrk and PostgreSQL. A rate with ≥ is what CPU 1 allowed:\n"
+    "the server had CPU left. A server in parentheses breaks a rule of TechEmpower's, and has no rank.")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -162,14 +166,16 @@ def is_ranked(name: str) -> bool:
     return servers.SERVERS[name].is_ranked
 
 
-def ranks_table(results: dict[Case, harness.Rounds], figure: str, largest_first: bool) -> list[str]:
-    """The place of each server in each case, by one figure."""
+def ranks_table(results: dict[Case, harness.Rounds]) -> list[str]:
+    """The place of each server in each case, by each figure."""
     names = [name for name in next(iter(results.values()))[0] if is_ranked(name)]
     rows = []
     for case, rounds in results.items():
-        values = medians(rounds, figure)
-        places = ranks({name: values[name] for name in names if name in values}, largest_first)
-        rows.append((case.title, *(str(places.get(name, "–")) for name in names)))
+        by_figure = []
+        for figure, largest_first in RANKED.items():
+            values = medians(rounds, figure)
+            by_figure.append(ranks({name: values[name] for name in names if name in values}, largest_first))
+        rows.append((case.title, *(" / ".join(str(places.get(name, "–")) for places in by_figure) for name in names)))
     return harness.markdown(("test", *names), rows)
 
 
@@ -189,9 +195,8 @@ def tables(results: dict[Case, harness.Rounds], entered: Sequence[servers.Server
     lines = ["# TechEmpower's seven tests on one CPU", "", made_by("lab/techempower.py"), "",
              *harness.markdown(("server", "language", "made of"),
                                [(server.name, server.language, server.about) for server in entered]),
-             "", "## Ranks"]
-    for figure, title, largest_first in RANKED:
-        lines += ["", f"By {title}:", "", *ranks_table(results, figure, largest_first)]
+             "", READING, "", "## Ranks", "", "By CPU us/request / by requests/s / by memory after the load.", "",
+             *ranks_table(results)]
     for case, rounds in results.items():
         lines += ["", f"## {case.title}", "", *harness.markdown(COLUMNS, [row(rounds, name) for name in rounds[0]])]
     return lines

@@ -1,16 +1,21 @@
-"""TechEmpower's tests: the check's judgement of right and wrong answers, ranks and tables of given figures, arguments."""
+"""TechEmpower's tests: the check of right and wrong answers, ranks and tables of given figures, arguments."""
+import dataclasses
 import http.server
 import json
+import os
 import random
 import threading
+from pathlib import Path
 
 import pytest
 
-from katana_lab import LabError, UsageError
+from katana_lab import ROOT, LabError, UsageError, proc
 from katana_lab.arena.wire import Reply
+from katana_lab.costs import postgres
 from katana_lab.costs import techempower as cost
 from katana_lab.techempower import ADDED, FORTUNES, SCHEMA, TESTS, check, servers
 
+BUILD = ROOT / Path(os.environ.get("KATANA_BUILD", "build/bench"))
 FIELDS = {"server": "x", "date": "Fri, 27 Nov 2026 11:21:11 GMT", "content-type": "application/json",
           "content-length": "2"}
 
@@ -202,7 +207,8 @@ def test_tables_have_ranks_first_and_no_rank_for_who_breaks_a_rule():
     rounds = [{"katana": figures(10, 100), "axum": figures(8, 200), "katana_shared": figures(4, 400)},
               {"katana": figures(10, 100), "axum": figures(5, 100), "katana_shared": dict(cost.FAILED)}]
     text = "\n".join(cost.tables({case: rounds}, entered))
-    assert "| test | katana | axum |\n|---|---|---|\n| queries, 20 rows, 64 connections | 2 | 1 |" in text
+    assert "| test | katana | axum |\n|---|---|---|\n" in text
+    assert "| queries, 20 rows, 64 connections | 2 / 2 / 1 | 1 / 1 / 1 |\n" in text
     assert "| axum | 6.50 | 1.62 (1.25–2.00) | 150 | 0.75 (0.50–1.00) | 10.0 | 100 % | 50 % | 0 |" in text
     assert "| (katana_shared) | 4.00 | 2.50 (2.50–2.50) | 400 | 0.25 (0.25–0.25) |" in text
     assert text.index("## Ranks") < text.index("## queries")
@@ -222,7 +228,8 @@ def test_a_server_that_fails_in_a_round_costs_the_others_nothing():
     options = cost.parse_options(["--rounds", "2", "--tests", "db"])
     results, failed = cost.run(options, servers.chosen("katana,axum"), measured)
     assert failed == ["axum in db, 64 connections: it ended with status 1"] * 2
-    assert "| db, 64 connections | 1 | – |" in "\n".join(cost.tables(results, servers.chosen("katana,axum")))
+    text = "\n".join(cost.tables(results, servers.chosen("katana,axum")))
+    assert "| db, 64 connections | 1 / 1 / 1 | – / – / – |" in text
 
 
 def test_a_server_that_fails_the_check_is_named_and_the_status_is_1(monkeypatch, capsys):
@@ -233,6 +240,17 @@ def test_a_server_that_fails_the_check_is_named_and_the_status_is_1(monkeypatch,
     monkeypatch.setattr("sys.argv", ["techempower.py", "--tests", "json", "--rounds", "1"])
     assert cost.main() == 1
     assert "left out: axum: GET /json: no Server" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(not (BUILD / "techempower").exists() or not postgres.PROGRAMS,
+                    reason="this build has no techempower (KATANA_BUILD names one), or there is no PostgreSQL here")
+def test_katanas_own_server_keeps_the_rules_and_its_defaults_share_a_sync():
+    with check.cluster_of(next(proc.free_port())) as cluster:
+        assert check.failures_of(servers.SERVERS["katana"], BUILD, cluster, 1)[1] == []
+        shared = dataclasses.replace(servers.SERVERS["katana_shared"], is_ranked=True)
+        asked = check.Check(1, cluster)
+        check.count_queries(asked, shared, BUILD, 1)
+    assert len(asked.failures) == 1 and "share a sync" in asked.failures[0]
 
 
 def test_an_unknown_server_is_refused_with_those_that_are_known():
