@@ -20,7 +20,7 @@ import sys
 from katana_lab import LabError, proc
 from katana_lab.costs import harness, postgres
 from katana_lab.drivers import Job
-from katana_lab.techempower import servers
+from katana_lab.techempower import SCHEMA, servers
 
 PATHS = {"health": "/health", "user": "/users/77"}
 SERVERS = {"katana": servers.SERVERS["katana_shared"], "axum": servers.SERVERS["axum"]}
@@ -52,7 +52,7 @@ def bare(options, cluster: postgres.Cluster) -> dict:
 def run(options, tests: list[str]) -> dict[str, harness.Rounds]:
     """One {server: figures} for each round of each test."""
     results: dict[str, harness.Rounds] = {test: [] for test in tests}
-    with postgres.cluster(next(proc.free_port())) as cluster:
+    with postgres.cluster(next(proc.free_port()), SCHEMA) as cluster:
         for number in range(options.rounds):
             for test in tests:
                 one = {}
