@@ -1,6 +1,6 @@
 #include "katana/service/html.hpp"
 
-#include <algorithm>
+#include <array>
 
 #include "katana/wire/http/characters.hpp"
 
@@ -17,6 +17,13 @@ constexpr Bytes reference_of(char c) noexcept {
   }
 }
 
+// find_first_of() would call memchr() for each octet of a text.
+constexpr std::array<bool, 256> is_escaped = [] {
+  std::array<bool, 256> table{};
+  for (const char c : Bytes("&<>\"'")) table[static_cast<unsigned char>(c)] = true;
+  return table;
+}();
+
 // What stands before a colon that comes before any other delimiter of a URL.
 bool runs_nothing(Bytes url) noexcept {
   const std::size_t colon = url.find_first_of(":/?#\\");
@@ -31,7 +38,8 @@ bool runs_nothing(Bytes url) noexcept {
 
 void append_html(std::string& to, Bytes text) {
   while (!text.empty()) {
-    const std::size_t plain = std::min(text.find_first_of("&<>\"'"), text.size());
+    std::size_t plain = 0;
+    while (plain < text.size() && !is_escaped[static_cast<unsigned char>(text[plain])]) ++plain;
     to.append(text.substr(0, plain));
     text.remove_prefix(plain);
     if (text.empty()) break;
@@ -51,17 +59,14 @@ SafeUrl::SafeUrl(Bytes url) : text_(runs_nothing(url) ? url : Bytes("#")) {}
 
 namespace detail {
 
-void append_to_argument(std::string& to, Bytes& pattern) {
-  while (true) {
-    const std::size_t brace = std::min(pattern.find_first_of("{}"), pattern.size());
-    to.append(pattern.substr(0, brace));
-    pattern.remove_prefix(brace);
-    if (pattern.empty()) return;
-    const bool is_argument = pattern.starts_with("{}");
-    if (!is_argument) to.push_back(pattern.front());
-    pattern.remove_prefix(2);
-    if (is_argument) return;
+void append_literal(std::string& to, Bytes literal, bool has_doubled_braces) {
+  while (has_doubled_braces) {
+    const std::size_t brace = literal.find_first_of("{}");
+    if (brace == Bytes::npos) break;
+    to.append(literal.substr(0, brace + 1));
+    literal.remove_prefix(brace + 2);
   }
+  to.append(literal);
 }
 
 }  // namespace detail

@@ -28,7 +28,9 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <concepts>
+#include <cstddef>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -90,6 +92,23 @@ consteval HtmlArgument html_argument() {
                                     : HtmlArgument::value;
 }
 
+// About how many octets an argument becomes.
+template <class T>
+std::size_t html_octets(const T& argument) noexcept {
+  if constexpr (std::same_as<T, Html>) {
+    return argument.markup().size();
+  } else if constexpr (std::same_as<T, std::vector<Html>>) {
+    std::size_t octets = 0;
+    for (const Html& each : argument) octets += each.markup().size();
+    return octets;
+  } else if constexpr (std::convertible_to<const T&, Bytes>) {
+    const std::size_t octets = Bytes(argument).size();
+    return octets + octets / 8;
+  } else {
+    return 16;
+  }
+}
+
 template <class T>
 void append_html_argument(std::string& to, const T& argument) {
   if constexpr (std::same_as<T, Html>) {
@@ -111,9 +130,17 @@ void append_html_argument(std::string& to, const T& argument) {
         std::is_arithmetic_v<T>,
         "a value in html() is text, a number, a bool, a described enumeration, a type with "
         "a katana::TextForm, SafeUrl, Html or std::vector<Html>");
-    to += fmt::format("{}", argument);
+    if constexpr (std::integral<T> && !std::same_as<T, bool> && !std::same_as<T, char>) {
+      const fmt::format_int digits(argument);
+      to.append(digits.data(), digits.size());
+    } else {
+      to += fmt::format("{}", argument);
+    }
   }
 }
+
+// The text of a pattern as it is written, but for `{{` and `}}`.
+void append_literal(std::string& to, Bytes literal, bool has_doubled_braces);
 
 }  // namespace detail
 
@@ -126,11 +153,34 @@ class HtmlPattern {
     detail::HtmlScanner scanner(text_);
     ((scanner.take_argument(detail::html_argument<A>())), ...);
     scanner.finish();
+    find_literals();
   }
   constexpr Bytes text() const noexcept { return text_; }
+  // What stands before the argument of that number; the last is behind all of them.
+  constexpr Bytes literal(std::size_t number) const noexcept {
+    const std::size_t begin = number == 0 ? 0 : ends_[number - 1] + 2;
+    return text_.substr(begin, ends_[number] - begin);
+  }
+  constexpr bool has_doubled_braces() const noexcept { return has_doubled_braces_; }
 
  private:
+  consteval void find_literals() {
+    std::size_t number = 0;
+    for (std::size_t at = 0; at < text_.size(); ++at) {
+      if (text_[at] != '{' && text_[at] != '}') continue;
+      if (text_.substr(at, 2) == "{}") {
+        ends_[number++] = at;
+      } else {
+        has_doubled_braces_ = true;
+      }
+      ++at;
+    }
+    ends_[number] = text_.size();
+  }
+
   Bytes text_;
+  std::array<std::size_t, sizeof...(A) + 1> ends_{};
+  bool has_doubled_braces_ = false;
 };
 
 // The pattern with each `{}` replaced by its argument, escaped for the place where it stands. A
@@ -138,11 +188,13 @@ class HtmlPattern {
 template <class... A>
 Html html(HtmlPattern<std::type_identity_t<A>...> pattern, const A&... arguments) {
   std::string markup;
-  Bytes rest = pattern.text();
-  markup.reserve(rest.size() + 16 * sizeof...(A));
-  ((detail::append_to_argument(markup, rest), detail::append_html_argument(markup, arguments)),
+  markup.reserve((pattern.text().size() + ... + detail::html_octets(arguments)));
+  const bool doubled = pattern.has_doubled_braces();
+  std::size_t number = 0;
+  ((detail::append_literal(markup, pattern.literal(number++), doubled),
+    detail::append_html_argument(markup, arguments)),
    ...);
-  detail::append_to_argument(markup, rest);
+  detail::append_literal(markup, pattern.literal(number), doubled);
   return Html::raw(std::move(markup));
 }
 

@@ -13,7 +13,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 
 #include "katana/base/bytes.hpp"
 
@@ -217,9 +216,6 @@ class HtmlScanner {
   bool is_comment_ = false;      // else it is <!…>
   bool is_value_begun_ = false;  // of the attribute
 };
-
-// Copies the pattern up to the next {}, which is taken off with it; or all of it.
-void append_to_argument(std::string& to, Bytes& pattern);
 
 }  // namespace katana::detail
 
