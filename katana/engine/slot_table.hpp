@@ -3,8 +3,9 @@
 //
 // Owns       the slots.
 // Thread     the engine's.
-// Allocates  at construction only: room for all. A slot that no link ever had is not touched, so an
-//            engine that could have many links and has few costs the memory of few.
+// Allocates  at construction only: room for all. With Touch::as_taken a slot that no link ever had is
+//            not touched, so an engine that could have many links and has few costs the memory of
+//            few.
 // Fails      find() is null when the link is gone, or nobody's; take() REQUIRES a table not full.
 // Invariant  a slot's generation changes when its link ends, so what comes late finds nothing.
 #pragma once
@@ -17,15 +18,25 @@
 
 namespace katana::engine {
 
-// A Slot has `int fd`, -1 of a free one; `uint32_t generation`, 1 at first; `uint32_t next_free`.
+// When the memory of a slot is first written.
+enum class Touch : std::uint8_t { as_taken, at_start };
+
+// A Slot has `int fd`, -1 of a free one; `uint32_t generation`, 1 at first; `uint32_t next_free`,
+// which may lie where another member of a taken one does.
 template <class Slot>
 class SlotTable {
  public:
-  explicit SlotTable(std::uint32_t links_max) : links_max_(links_max), available_(links_max) {
+  explicit SlotTable(std::uint32_t links_max, Touch touch = Touch::as_taken)
+      : links_max_(links_max), available_(links_max) {
     slots_.reserve(links_max);
     add_free();  // so that Link{}, which is nobody's, finds a slot that is not its own
+    if (touch == Touch::as_taken) return;
+    slots_.resize(links_max);
+    for (std::uint32_t index = 0; index < links_max; ++index) slots_[index].next_free = index + 1;
+    slots_.back().next_free = none;
   }
 
+  // Null: that link is gone, or nobody's.
   Slot* find(Link link) noexcept {
     Slot& slot = slots_[link.index];
     return slot.generation == link.generation && slot.fd >= 0 ? &slot : nullptr;
@@ -33,10 +44,14 @@ class SlotTable {
   // REQUIRES a link of this table, open or not.
   Slot& operator[](Link link) noexcept { return slots_[link.index]; }
 
+  // How many links there can be, and how many more than there are.
   std::uint32_t links_max() const noexcept { return links_max_; }
+  // As links_max() says.
   std::uint32_t available() const noexcept { return available_; }
+  // Whether take() would find nothing.
   bool is_full() const noexcept { return available_ == 0; }
 
+  // A link of that socket. REQUIRES that the table is not full.
   Link take(int fd) noexcept {
     if (first_free_ == none) add_free();
     const std::uint32_t index = first_free_;

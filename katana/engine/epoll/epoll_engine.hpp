@@ -54,11 +54,12 @@ class EpollEngine {
   EpollEngine(const Options& options, S& sink, const Rules& rules = {})
       : sink_(sink),
         rules_(rules),
-        receive_bytes_max_(options.receive_bytes_max),
+        receive_bytes_max_(static_cast<std::uint32_t>(options.receive_bytes_max)),
         receive_buffer_(std::make_unique_for_overwrite<char[]>(options.receive_bytes_max)),
         slots_(options.links_max) {
     // Not on the parameter: a sink owns its engine, and is incomplete there.
     static_assert(Sink<S>);
+    KATANA_REQUIRE(options.receive_bytes_max <= UINT32_MAX);
     unread_links_.reserve(options.links_max);
     clocks_ = read_clocks();
   }
@@ -215,7 +216,10 @@ class EpollEngine {
 
   // Never more than Options::receive_bytes_max, which it is for a new link.
   void limit_receive(Link link, std::size_t bytes) {
-    if (Slot* const slot = find(link)) slot->receive_max = std::min(bytes, receive_bytes_max_);
+    if (Slot* const slot = find(link)) {
+      const std::size_t most = std::min<std::size_t>(bytes, receive_bytes_max_);
+      slot->receive_max = static_cast<std::uint32_t>(most);
+    }
   }
 
   // shutdown(SHUT_WR): the peer sees the end behind what the kernel has.
@@ -292,21 +296,25 @@ class EpollEngine {
   std::size_t memory_bytes() const { return receive_bytes_max_; }
 
  private:
+  // A link that is idle owns one of these and little else: its size is counted.
   struct Slot {
     int fd = -1;
     std::uint32_t generation = 1;
-    std::uint32_t next_free = 0;
-    std::uint32_t interest = 0;  // what epoll was told
-    std::size_t receive_max = 0;
-    bool in_set = false;  // it was told at all
-    bool paused = false;
-    bool send_pending = false;
-    bool input_ended = false;
-    bool unread = false;        // edge: readiness that was reported and not used up
-    bool end_seen = false;      // edge: the end of the stream was reported, and will not be again
-    bool listed = false;        // edge: already in unread_links_
+    union {
+      std::uint32_t next_free = 0;
+      std::uint32_t interest;  // what epoll was told, once `in_set`
+    };
+    std::uint32_t receive_max = 0;
     std::uint16_t failure = 0;  // what the kernel said when it broke, and does not say again
+    bool in_set : 1 = false;    // it was told at all
+    bool paused : 1 = false;
+    bool send_pending : 1 = false;
+    bool input_ended : 1 = false;
+    bool unread : 1 = false;    // edge: readiness that was reported and not used up
+    bool end_seen : 1 = false;  // edge: the end of the stream was reported, and will not be again
+    bool listed : 1 = false;    // edge: already in unread_links_
   };
+  static_assert(sizeof(Slot) == 20);
   struct ListenSocket {
     int fd;
     bool peer_speaks_first;
@@ -632,7 +640,7 @@ class EpollEngine {
 
   S& sink_;
   [[no_unique_address]] Rules rules_;
-  std::size_t receive_bytes_max_;
+  std::uint32_t receive_bytes_max_;
   std::unique_ptr<char[]> receive_buffer_;
   int epoll_ = -1;
   int wake_ = -1;

@@ -48,7 +48,8 @@ class UringLinks {
         options_(options),
         uring_(uring.resolve(options, true)),
         outputs_(uring_.outputs, uring_.output_bytes),
-        slots_(options.links_max) {
+        // At 48 octets a slot would be much of what an idle connection may cost.
+        slots_(options.links_max, Touch::at_start) {
     clocks_ = read_clocks();
   }
   UringLinks(const UringLinks&) = delete;
