@@ -3,9 +3,9 @@
 //
 // Owns       the slots.
 // Thread     the engine's.
-// Allocates  at construction only: room for all. With Touch::as_taken a slot that no link ever had is
-//            not touched, so an engine that could have many links and has few costs the memory of
-//            few.
+// Allocates  at construction only: room for all. With Touch::as_taken a slot that no link ever had
+//            is not touched, so an engine that could have many links and has few costs the memory
+//            of few.
 // Fails      find() is null when the link is gone, or nobody's; take() REQUIRES a table not full.
 // Invariant  a slot's generation changes when its link ends, so what comes late finds nothing.
 #pragma once
