@@ -44,11 +44,11 @@ class SlotTable {
   // REQUIRES a link of this table, open or not.
   Slot& operator[](Link link) noexcept { return slots_[link.index]; }
 
-  // How many links there can be, and how many more than there are.
+  // How many links there can be.
   std::uint32_t links_max() const noexcept { return links_max_; }
-  // As links_max() says.
+  // How many more than there are.
   std::uint32_t available() const noexcept { return available_; }
-  // Whether take() would find nothing.
+  // No link can be taken until one is given back.
   bool is_full() const noexcept { return available_ == 0; }
 
   // A link of that socket. REQUIRES that the table is not full.

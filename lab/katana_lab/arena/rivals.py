@@ -213,6 +213,20 @@ def make_all(servers: Sequence[Server]) -> int:
     return status
 
 
+def build_command(about: str | None, servers: Mapping[str, Server]) -> int:
+    """The command of an experiment that builds its rivals: all that are no part of this tree, or those named."""
+    parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", metavar="NAME", help="default: all")
+    parser.add_argument("--list", action="store_true", help="print the servers")
+    options = parser.parse_args()
+    wanted = chosen(options.names or [name for name, server in servers.items() if not server.target], servers)
+    if not options.list:
+        return make_all(wanted)
+    for server in wanted:
+        print(f"{server.name}: {server.about} ({server.language})")
+    return 0
+
+
 def main() -> int:
     """Build; exit status 1 when one could not be."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)

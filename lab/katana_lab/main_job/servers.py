@@ -9,7 +9,6 @@ fsync.
 """
 from __future__ import annotations
 
-import argparse
 import contextlib
 import dataclasses
 import subprocess
@@ -118,15 +117,6 @@ def running(server: Server, build: Path, file: Path) -> Iterator[Started]:
 
 def main() -> int:
     """Build; exit status 1 when one could not be."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("names", nargs="*", metavar="NAME", help="default: all")
-    parser.add_argument("--list", action="store_true", help="print the servers")
-    options = parser.parse_args()
-    servers = chosen(options.names or [name for name, server in SERVERS.items() if not server.target])
-    if not options.list:
-        return rivals.make_all(servers)
-    for server in servers:
-        print(f"{server.name}: {server.about} ({server.language})")
-    return 0
+    return rivals.build_command(__doc__, SERVERS)
 
 # SPDX-License-Identifier: Apache-2.0

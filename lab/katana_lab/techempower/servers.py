@@ -9,7 +9,6 @@ figures are shown, and it gets no rank.
 """
 from __future__ import annotations
 
-import argparse
 import contextlib
 import dataclasses
 from collections.abc import Callable, Iterator, Sequence
@@ -95,15 +94,6 @@ def made(servers: Sequence[Server], say: Callable[[str], None]) -> list[Server]:
 
 def main() -> int:
     """Build; exit status 1 when one could not be."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("names", nargs="*", metavar="NAME", help="default: all")
-    parser.add_argument("--list", action="store_true", help="print the servers")
-    options = parser.parse_args()
-    servers = chosen(options.names or [name for name, server in SERVERS.items() if not server.target])
-    if not options.list:
-        return rivals.make_all(servers)
-    for server in servers:
-        print(f"{server.name}: {server.about} ({server.language})")
-    return 0
+    return rivals.build_command(__doc__, SERVERS)
 
 # SPDX-License-Identifier: Apache-2.0
