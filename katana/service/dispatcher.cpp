@@ -201,8 +201,32 @@ void Dispatcher::answer_unrouted(session::Exchange& exchange, MatchKind kind, Me
   detail::send_reply(exchange, service_.fallback(), &request, std::move(reply));
 }
 
-void Dispatcher::on_refused(session::Exchange& exchange, unsigned status, Bytes detail) noexcept {
+bool Dispatcher::refuse_by_route(session::Exchange& exchange, const http::Head& head,
+                                 unsigned status, Bytes detail) {
+  const auto target = http::split_target(head.target(), head.method());
+  if (!target || target->form == http::TargetForm::asterisk ||
+      target->form == http::TargetForm::authority) {
+    return false;
+  }
+  Bytes path = target->path;
+  if (!http::is_normal_path(path)) {
+    const auto size = http::normalize_path(path, std::span(path_.get(), http::head_bytes_capacity));
+    if (!size) return false;
+    path = {path_.get(), *size};
+  }
+  const RouteMatch match = service_.table().match(head.method(), path, parameters_);
+  const bool is_found = match.kind == MatchKind::found;
+  const detail::Route& route = is_found ? service_.route(match.route) : service_.fallback();
+  if (is_found) exchange.set_route(route.mark);
+  const RequestView request(head, path, target->query, parameters_, {}, &exchange);
+  detail::send_refusal(exchange, route, request, status, detail);
+  return true;
+}
+
+void Dispatcher::on_refused(session::Exchange& exchange, const http::Head* head, unsigned status,
+                            Bytes detail) noexcept {
   try {
+    if (head != nullptr && refuse_by_route(exchange, *head, status, detail)) return;
     answer(exchange, problem(status, detail));
   } catch (...) {
     exchange.report_failure(

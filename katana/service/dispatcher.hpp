@@ -33,7 +33,8 @@ class Dispatcher final : public session::RequestHandler {
   void on_resumed(session::Exchange& exchange, const http::Head& head) noexcept override {
     dispatch(exchange, {head, {}, Moment::resumed});
   }
-  void on_refused(session::Exchange& exchange, unsigned status, Bytes detail) noexcept override;
+  void on_refused(session::Exchange& exchange, const http::Head* head, unsigned status,
+                  Bytes detail) noexcept override;
 
  private:
   // A request comes by at its head, again when the content that its handler or its middleware wants
@@ -76,6 +77,9 @@ class Dispatcher final : public session::RequestHandler {
   KATANA_RARE static void serve_behind_functions(session::Exchange& exchange, Moment moment,
                                                  const detail::Route& route,
                                                  const RequestView& request);
+  // A refusal passes the `after` of its route; without a path there is none.
+  KATANA_RARE bool refuse_by_route(session::Exchange& exchange, const http::Head& head,
+                                   unsigned status, Bytes detail);
   KATANA_RARE void answer_unrouted(session::Exchange& exchange, MatchKind kind, MethodSet allowed,
                                    const RequestView& request);
 

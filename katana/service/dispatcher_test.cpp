@@ -170,7 +170,7 @@ TEST_F(DispatcherTest, a_request_that_no_route_serves_is_answered_without_its_co
 
 TEST_F(DispatcherTest, a_refusal_of_the_protocol_is_a_problem_document) {
   exchange.emplace("GET", "/");
-  dispatcher.on_refused(*exchange, 431, "The head is larger than 32768 bytes.");
+  dispatcher.on_refused(*exchange, nullptr, 431, "The head is larger than 32768 bytes.");
   EXPECT_EQ(exchange->status, 431u);
   EXPECT_EQ(detail(), "The head is larger than 32768 bytes.");
   EXPECT_EQ(exchange->failures, 0);

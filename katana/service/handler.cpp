@@ -164,19 +164,24 @@ KATANA_RARE bool passes_middleware(session::Exchange& exchange, const Route& rou
   }
 }
 
+// In front of the middleware as well, which may put another reply in the place of this one.
+KATANA_RARE void report_flaws(session::Exchange& exchange, Reply& reply) noexcept {
+  const Error* const cause = reply.cause();
+  if ((!reply.invalid() && cause == nullptr) || !PreparedReply::begin_report(reply)) return;
+  if (reply.invalid()) report_invalid(exchange, reply);
+  if (cause != nullptr) report_cause(exchange, reply.status(), *cause);
+}
+
 // What is special about a reply. False: it is sent already.
 KATANA_RARE bool prepare(session::Exchange& exchange, const Route& route,
                          const RequestView* request, Reply& reply) noexcept {
+  report_flaws(exchange, reply);
   if (reply.invalid()) {
-    report_invalid(exchange, reply);
     answer_failure(exchange);
     return false;
   }
-  if (const Error* const cause = reply.cause()) {
-    report_cause(exchange, reply.status(), *cause);
-    if (route.development) {
-      reply = shown_with(exchange, request, std::move(reply), cause->describe());
-    }
+  if (const Error* const cause = reply.cause(); cause != nullptr && route.development) {
+    reply = shown_with(exchange, request, std::move(reply), cause->describe());
   }
   if (reply.closes()) exchange.close_after_reply();
   if (reply.source() == nullptr) return true;
@@ -195,7 +200,10 @@ void report_cause(session::Exchange& exchange, unsigned status, const Error& cau
 
 void send_reply(session::Exchange& exchange, const Route& route, const RequestView* request,
                 Reply&& reply) noexcept {
-  if (!route.middleware.empty() && !passes_middleware(exchange, route, *request, reply)) return;
+  if (!route.middleware.empty()) {
+    if (!reply.is_ordinary()) report_flaws(exchange, reply);
+    if (!passes_middleware(exchange, route, *request, reply)) return;
+  }
   if (!reply.is_ordinary() && !prepare(exchange, route, request, reply)) return;
   const std::size_t size = reply.content().size();
   if (size > small_content_bytes && !reply.content_stays() && !exchange.takes_whole(size)) {
@@ -207,6 +215,18 @@ void send_reply(session::Exchange& exchange, const Route& route, const RequestVi
                     .fields = reply.fields(),
                     .content_length = http::unknown_length},
                    reply.content(), reply.content_stays());
+}
+
+void send_refusal(session::Exchange& exchange, const Route& route, const RequestView& request,
+                  unsigned status, Bytes detail) noexcept {
+  try {
+    Reply reply = problem(status, detail);
+    // The session ends the exchange with this call, so nothing waits for the record.
+    if (route.has_functions) record_head(exchange, route, reply);
+    send_reply(exchange, route, &request, std::move(reply));
+  } catch (...) {
+    send_failure(exchange, "a refusal cannot be answered");
+  }
 }
 
 void send_failure(session::Exchange& exchange, Bytes what) noexcept {
@@ -243,6 +263,14 @@ void PendingStream::decode_content(const http::Head& head) {
   // Another coding than one that is known was refused before the handler was called.
   auto decoder = ContentDecoder::make(head, *route_.decoding, route_.content_bytes_max);
   if (decoder) decoder_ = *std::move(decoder);
+}
+
+bool PendingStream::refuse(unsigned status, Bytes detail) noexcept {
+  if (begun_ || !has_middleware_) return false;
+  task_.reset();
+  const std::optional<Request> request = std::move(request_);
+  send_refusal(exchange_, route_, request->view(), status, detail);
+  return true;
 }
 
 void PendingStream::run_middleware(Reply& reply) {

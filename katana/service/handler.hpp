@@ -84,6 +84,10 @@ inline constexpr std::size_t small_content_bytes = 2 * 1024;
 // the client's fault there is nothing to find.
 KATANA_RARE void report_cause(session::Exchange& exchange, unsigned status,
                               const Error& cause) noexcept;
+// The answer of the session instead of the handler's, as the route answers. REQUIRES that no reply
+// was begun.
+KATANA_RARE void send_refusal(session::Exchange& exchange, const Route& route,
+                              const RequestView& request, unsigned status, Bytes detail) noexcept;
 // Answers for a handler that failed, and reports the exception that is being handled, if one is.
 // With a route, its middleware sees the answer.
 KATANA_RARE void send_failure(session::Exchange& exchange,
@@ -172,6 +176,16 @@ class PendingTask final : public session::Pending {
     task_.on_done([](void* self) noexcept { static_cast<PendingTask*>(self)->finish(); }, this);
   }
 
+  bool refuse(unsigned status, Bytes detail) noexcept override {
+    if (route_.middleware.empty()) return false;
+    {
+      const Task<R> ended = std::move(task_);
+    }
+    const std::optional<Request> request = std::move(request_);
+    send_refusal(exchange_, route_, request->view(), status, detail);
+    return true;
+  }
+
   static void finish(session::Exchange& exchange, const Route& route, const RequestView* request,
                      Task<R>& task) noexcept {
     try {
@@ -251,6 +265,7 @@ class PendingStream final : public Stream {
   void run(Task<void> task) noexcept;
   // What comes is decoded, if the route says so and the request has a coding that is known.
   void decode_content(const http::Head& head);
+  bool refuse(unsigned status, Bytes detail) noexcept override;
 
  private:
   void run_middleware(Reply& reply) override;

@@ -175,6 +175,32 @@ TEST_F(MiddlewareTest, an_exception_is_answered_with_500_and_reported) {
   }
 }
 
+TEST_F(MiddlewareTest, the_cause_of_a_failure_is_recorded_once_whatever_an_after_sends_instead) {
+  for (const bool replaces : {false, true}) {
+    add([&](Router& router) {
+      router.use({.after = [replaces](const RequestView&, Reply& reply) {
+        if (replaces) reply = Reply(500, "text/plain", Literal("Sorry."));
+      }});
+      router.get("/me", []() -> Result<Reply> { return fail(Code::internal, "the disk is full"); });
+    });
+    get();
+    EXPECT_EQ(exchange_->status, 500u);
+    ASSERT_EQ(exchange_->failed.lines.size(), 1u);
+    EXPECT_NE(exchange_->failed.lines[0].find("the disk is full"), std::string::npos);
+  }
+}
+
+TEST_F(MiddlewareTest, what_is_wrong_with_a_reply_is_recorded_when_an_after_replaces_it) {
+  add([](Router& router) {
+    router.use({.after = [](const RequestView&, Reply& reply) { reply = Reply(204); }});
+    router.get("/me", [] { return Reply(200).with("X-A", "two\r\nlines"); });
+  });
+  get();
+  EXPECT_EQ(exchange_->status, 204u);
+  ASSERT_EQ(exchange_->failed.lines.size(), 1u);
+  EXPECT_NE(exchange_->failed.lines[0].find("X-A"), std::string::npos);
+}
+
 TEST_F(MiddlewareTest, a_coroutine_is_destroyed_when_its_request_is_cancelled) {
   add([&](Router& router) {
     router

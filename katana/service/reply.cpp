@@ -92,7 +92,7 @@ void Reply::refuse(std::string why) {
   if (const Note* const present = this->note()) note = *present;
   if (note.mistake.empty()) note.mistake = std::move(why);
   extra_ = std::make_shared<Note>(std::move(note));
-  flaws_ |= is_invalid;
+  flaws_ = static_cast<std::uint8_t>((flaws_ | is_invalid) & ~is_reported);
 }
 
 std::string Reply::mistake() const {
@@ -195,7 +195,7 @@ void detail::PreparedReply::set_cause(Reply& reply, const Error& error) {
   if (const Reply::Note* const present = reply.note()) *note = *present;
   note->cause = error;
   reply.extra_ = std::move(note);
-  reply.flaws_ |= Reply::has_cause;
+  reply.flaws_ = static_cast<std::uint8_t>((reply.flaws_ | Reply::has_cause) & ~Reply::is_reported);
 }
 
 Reply unauthenticated(Bytes challenge, Bytes detail) {

@@ -225,6 +225,7 @@ class Reply {
   struct Note;  // why it is invalid, or what it stands for
   static constexpr std::uint8_t is_invalid = 1;
   static constexpr std::uint8_t has_cause = 2;
+  static constexpr std::uint8_t is_reported = 4;  // all its flaws are
 
   KATANA_RARE void refuse(std::string why);
   const Note* note() const noexcept;
@@ -277,6 +278,12 @@ struct PreparedReply {
   static bool is_head(const Reply& reply) noexcept { return reply.is_head_; }
   static void set_encoder(Reply& reply, std::shared_ptr<coding::Encoder> encoder) noexcept {
     if (reply.flaws_ == 0) reply.extra_ = std::move(encoder);
+  }
+  // True, once for all that is wrong with a reply: it is to be recorded now.
+  static bool begin_report(Reply& reply) noexcept {
+    if ((reply.flaws_ & Reply::is_reported) != 0) return false;
+    reply.flaws_ |= Reply::is_reported;
+    return true;
   }
   // What the reply stands for; see Reply::cause().
   static void set_cause(Reply& reply, const Error& error);

@@ -42,6 +42,14 @@ class WaitingRecipient final : public session::Pending {
       : recipient_(std::move(recipient)) {}
   ~WaitingRecipient() override { recipient_->exchange = nullptr; }
 
+  // What runs alone goes on to its end, and its reply is recorded and sent to nobody.
+  bool refuse(unsigned status, Bytes detail) noexcept override {
+    session::Exchange* const exchange = std::exchange(recipient_->exchange, nullptr);
+    if (exchange == nullptr || !recipient_->request) return false;
+    send_refusal(*exchange, recipient_->route, recipient_->request->view(), status, detail);
+    return true;
+  }
+
  private:
   const std::shared_ptr<Recipient> recipient_;
 };

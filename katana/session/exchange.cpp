@@ -40,6 +40,14 @@ Client Exchange::client(const http::Head& head) noexcept {
   return client;
 }
 
+void Exchange::refuse_by(RequestHandler& handler, unsigned status, Bytes detail) noexcept {
+  if (const std::unique_ptr<Pending> pending = std::move(core_.pending)) {
+    const ActivityScope scope(core_.context.get());
+    if (pending->refuse(status, detail)) return;
+  }
+  handler.on_refused(*this, core_.head(), status, detail);
+}
+
 void Exchange::note_patient(ExchangeObserver* observer) noexcept {
   if (!std::exchange(core_.patient, true) && observer != nullptr) observer->on_events_begin(*this);
 }

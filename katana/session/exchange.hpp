@@ -33,6 +33,7 @@
 
 namespace katana::session {
 
+class RequestHandler;
 class WebSocketShare;
 class WebSocketReplacement;
 
@@ -153,6 +154,9 @@ class Exchange : public ClientSource {
  protected:
   // Of its route, or else the usual one.
   virtual Duration handler_time() const noexcept = 0;
+  // Instead of a handler's reply, which was not begun: what is pending ends, and the reply is that
+  // of its route, or else of `handler`.
+  void refuse_by(RequestHandler& handler, unsigned status, Bytes detail) noexcept;
   // Who is told of failures; null: nobody.
   virtual FailureObserver* failure_observer() noexcept { return nullptr; }
   Exchange() = default;
@@ -179,8 +183,10 @@ class RequestHandler {
                                     Bytes content) noexcept = 0;
   // As on_request(), after defer_request() and resume_request(): what was held is still there.
   virtual void on_resumed(Exchange& exchange, const http::Head& head) noexcept = 0;
-  // The protocol refuses the request, or its handler took too long: answer with this status.
-  virtual void on_refused(Exchange& exchange, unsigned status, Bytes detail) noexcept = 0;
+  // The protocol refuses the request, or its handler took too long: answer with this status, as the
+  // route of `head` answers. Null: the head is not known, or no more.
+  virtual void on_refused(Exchange& exchange, const http::Head* head, unsigned status,
+                          Bytes detail) noexcept = 0;
 };
 
 }  // namespace katana::session

@@ -78,7 +78,7 @@ void Http1Session::serve_limited() noexcept {
     counted_ = true;
     protocol_.handler().on_request(*this, *core_.head());
   } else {
-    protocol_.handler().on_refused(*this, 429, too_many_requests);
+    refuse_by(protocol_.handler(), 429, too_many_requests);
   }
 }
 
@@ -288,8 +288,8 @@ bool Http1Session::hand_over(Bytes refused) noexcept {
 void Http1Session::on_refused() noexcept {
   const http1::RefusalText& text = http1::text_of(machine_.refusal());
   ++protocol_.counters().refused;
-  core_.pending.reset();
   if (machine_.reply_begun()) {
+    core_.pending.reset();
     abort();
     return;
   }
@@ -298,7 +298,7 @@ void Http1Session::on_refused() noexcept {
     begin_exchange();
   }
   replied_ = false;
-  protocol_.handler().on_refused(*this, text.status, text.detail);
+  refuse_by(protocol_.handler(), text.status, text.detail);
   after_handler();
 }
 
@@ -311,7 +311,7 @@ void Http1Session::after_handler() noexcept {
   }
   if (!core_.goes_on()) {
     report_failure({.what = "the handler returned without a reply"});
-    protocol_.handler().on_refused(*this, 500, no_reply_made);
+    refuse_by(protocol_.handler(), 500, no_reply_made);
     end_exchange();
     return;
   }
@@ -375,13 +375,14 @@ std::size_t Http1Session::on_memory_scarce() noexcept {
 
 void Http1Session::refuse_for_memory() noexcept {
   ++protocol_.counters().memory_refusals;
-  core_.cancel_handler();
   if (machine_.reply_begun()) {
+    core_.cancel_handler();
     connection_.reset();
     core_.end_reason = ExchangeEnd::aborted;
   } else {
     machine_.close_after_reply();
-    protocol_.handler().on_refused(*this, 503, memory_scarce);
+    refuse_by(protocol_.handler(), 503, memory_scarce);
+    if (refusal_goes_on()) return;
   }
   end_exchange();
 }
@@ -590,16 +591,24 @@ void Http1Session::tell_observer() noexcept {
 void Http1Session::cancel(Cancelled why) noexcept {
   HttpCounters& counters = protocol_.counters();
   ++(why == Cancelled::peer_left ? counters.handlers_cancelled : counters.handler_timeouts);
-  core_.cancel_handler();
   if (why == Cancelled::peer_left || machine_.reply_begun()) {
+    core_.cancel_handler();
     connection_.reset();
     core_.end_reason = why == Cancelled::peer_left ? ExchangeEnd::peer_left : ExchangeEnd::aborted;
     end_exchange();
     return;
   }
   machine_.close_after_reply();
-  protocol_.handler().on_refused(*this, 503, handler_late);
-  end_exchange();
+  refuse_by(protocol_.handler(), 503, handler_late);
+  if (!refusal_goes_on()) end_exchange();
+}
+
+// An `after` of the route has made a stream of it, which ends as that of a handler does.
+bool Http1Session::refusal_goes_on() noexcept {
+  if (replied_ || core_.pending == nullptr) return false;
+  core_.handler_deadline = never;
+  after_handler();
+  return true;
 }
 
 void Http1Session::give_grace() noexcept {

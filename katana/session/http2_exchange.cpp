@@ -51,7 +51,7 @@ void Http2Exchange::dispatch() noexcept {
   const ActivityScope scope(core_.context.get());
   RequestHandler& handler = streams_.protocol().handler();
   if (refusal_ != 0) [[unlikely]] {
-    handler.on_refused(*this, std::exchange(refusal_, std::uint16_t{0}), refusal_detail_);
+    refuse_by(handler, std::exchange(refusal_, std::uint16_t{0}), refusal_detail_);
   } else {
     handler.on_request(*this, *core_.head());
   }
@@ -602,13 +602,13 @@ void Http2Exchange::answer_refusal() noexcept {
 // Answers instead of the handler, or breaks off what that has begun.
 void Http2Exchange::fail(unsigned status, Bytes detail) noexcept {
   const ActivityScope scope(core_.context.get());
-  core_.pending.reset();
   if (begun_) {
+    core_.pending.reset();
     abort();
     return;
   }
-  streams_.protocol().handler().on_refused(*this, status, detail);
-  if (!replied_) abort();
+  refuse_by(streams_.protocol().handler(), status, detail);
+  if (!replied_ && core_.pending == nullptr) abort();  // else an `after` has made a stream of it
 }
 
 void Http2Exchange::on_deadline(Instant now) noexcept {

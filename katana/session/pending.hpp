@@ -27,6 +27,9 @@ class Pending {
   virtual std::size_t held_bytes() const noexcept { return 0; }
   // The server is going to end: what would go on for ever comes to its end.
   virtual void on_drain() noexcept {}
+  // The session answers with this status instead: the work ends, and the reply is sent as one of
+  // its route. REQUIRES that no reply was begun. False: this keeps no request to answer for.
+  virtual bool refuse(unsigned /*status*/, Bytes /*detail*/) noexcept { return false; }
 
   static void* operator new(std::size_t bytes) { return recycler::allocate(bytes); }
   static void operator delete(void* memory, std::size_t bytes) noexcept {

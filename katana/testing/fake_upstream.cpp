@@ -71,8 +71,9 @@ class Recorder final : public session::RequestHandler {
   void on_resumed(session::Exchange& exchange, const http::Head& head) noexcept override {
     handler_.on_resumed(exchange, head);
   }
-  void on_refused(session::Exchange& exchange, unsigned status, Bytes detail) noexcept override {
-    handler_.on_refused(exchange, status, detail);
+  void on_refused(session::Exchange& exchange, const http::Head* head, unsigned status,
+                  Bytes detail) noexcept override {
+    handler_.on_refused(exchange, head, status, detail);
   }
   void forget() noexcept { waiting_.clear(); }
 
