@@ -80,6 +80,22 @@ bool CookieReader::next(Bytes& name, Bytes& value) noexcept {
   return false;
 }
 
+void detail::mark_cookies_read(const RequestView& request) noexcept {
+  if (request.source() == nullptr) return;
+  const bool has_some = request.field("Cookie").has_value();
+  request.source()->personalise(has_some ? session::Personal::cookie
+                                         : session::Personal::no_cookie);
+}
+
+std::optional<Bytes> cookie(const RequestView& request, Bytes name) noexcept {
+  detail::mark_cookies_read(request);
+  return cookie(request.head(), name);
+}
+
+std::optional<Bytes> cookie(const Request& request, Bytes name) noexcept {
+  return cookie(request.view(), name);
+}
+
 std::optional<Bytes> cookie(const http::Head& head, Bytes name) noexcept {
   for (std::size_t index = 0; index < head.field_count(); ++index) {
     if (!http::equals_ignoring_case(head.name(index), "Cookie")) continue;

@@ -1,7 +1,7 @@
 // Cookies: those that a request brings, and those that a reply sets (RFC 6265, and the attributes
 // and prefixes of RFC 6265bis).
 //
-//   if (const auto session = cookie(request.head(), "__Host-session")) …
+//   if (const auto theme = cookie(request, "theme")) …
 //   set_cookie(reply, {.name = "__Host-session", .value = token, .max_age = seconds(3600)});
 //
 // Owns       nothing of a request: values lie in its head.
@@ -9,7 +9,9 @@
 // Allocates  set_cookie(): from the recycler.
 // Fails      set_cookie() with an Error that names what a browser would refuse, and the remedy; the
 //            reply is then as it was.
-// Invariant  what set_cookie() accepts is stored by a browser under this name with this value.
+// Invariant  a reply for which a cookie was read through its request is shared with no client that
+//            has cookies.
+//            What set_cookie() accepts is stored by a browser under this name with this value.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +22,7 @@
 #include "katana/base/instant.hpp"
 #include "katana/base/result.hpp"
 #include "katana/service/reply.hpp"
+#include "katana/service/request.hpp"
 #include "katana/wire/http/head.hpp"
 
 namespace katana {
@@ -37,6 +40,9 @@ class CookieReader {
 };
 
 // The first cookie of that name, in any Cookie field. Names are compared with their case.
+std::optional<Bytes> cookie(const RequestView& request, Bytes name) noexcept;
+std::optional<Bytes> cookie(const Request& request, Bytes name) noexcept;
+// The same, for what does not make a reply of it.
 std::optional<Bytes> cookie(const http::Head& head, Bytes name) noexcept;
 
 // Which requests of other sites' pages carry the cookie.
@@ -66,6 +72,11 @@ struct SetCookie {
 Result<void> set_cookie(Reply& reply, const SetCookie& cookie);
 // Makes the browser forget it. Path, domain and prefix have to be those that it was set with.
 Result<void> remove_cookie(Reply& reply, SetCookie cookie);
+
+namespace detail {
+// What is made of the cookies of a request is for its client.
+void mark_cookies_read(const RequestView& request) noexcept;
+}  // namespace detail
 
 }  // namespace katana
 

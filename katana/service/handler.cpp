@@ -2,6 +2,7 @@
 
 #include "katana/base/hints.hpp"
 #include "katana/service/error_page.hpp"
+#include "katana/service/personal_reply.hpp"
 #include "katana/service/router.hpp"
 #include "katana/service/whole_content.hpp"
 
@@ -118,6 +119,7 @@ void run_after(session::Exchange& exchange, const Route& route, const RequestVie
     if ((*each)->after) (*each)->after(request, reply);
     if ((*each)->amend) (*each)->amend(request, exchange, reply);
   }
+  restrict_sharing(exchange, reply);
 }
 
 // As problem() makes it, but there when nothing else is.

@@ -20,6 +20,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -102,9 +103,18 @@ class CookiePairs {
   Bytes name_, value_;
 };
 
+template <Described T>
+inline constexpr auto header_names = [] {
+  std::array<Bytes, field_count<T>> names;
+  std::size_t place = 0;
+  for_each_field<T>([&](const auto& field) { names[place++] = field.name; });
+  return names;
+}();
+
 template <class T>
 struct Extractor<Header<T>> {
   static Result<Header<T>> from(const RequestView& request, std::size_t) {
+    if (request.source() != nullptr) request.source()->note_read_fields(header_names<T>);
     auto value = parse_pairs<T>(HeaderPairs(request.head()));
     if (!value) return std::unexpected(value.error());
     return Header<T>{*std::move(value)};
@@ -113,6 +123,7 @@ struct Extractor<Header<T>> {
 template <class T>
 struct Extractor<Cookie<T>> {
   static Result<Cookie<T>> from(const RequestView& request, std::size_t) {
+    mark_cookies_read(request);
     auto value = parse_pairs<T>(CookiePairs(request.head()));
     if (!value) return std::unexpected(value.error());
     return Cookie<T>{*std::move(value)};

@@ -54,6 +54,16 @@ namespace detail {
 class MiddlewareFunction;
 }
 
+// Where middleware stands among the others of a route. Middleware of an earlier phase runs first,
+// whatever the order of use(); within a phase, and for `any`, the order of use() counts.
+enum class Phase : std::uint8_t {
+  any,        // where use() put it
+  admission,  // load and connections: what costs least, for everybody
+  trust,      // the proxy's word, and the hosts that are served
+  identity,   // credentials, sessions, policies: who asks, and what they may do
+  shared,     // replies that serve several requests: response cache, idempotency keys
+};
+
 // `before` may answer instead of the handler; it is called with the head, before any
 // content has come or been asked for (RFC 9110 §10.1.1), and sees none. `after` sees every reply to
 // a request that has a path: those of `before`, of handlers that failed (500), and, from the
@@ -78,6 +88,10 @@ struct Middleware {
   std::shared_ptr<const RequestWords> words = {};
   // What Group::use() makes of a function; called behind `before`.
   std::shared_ptr<const detail::MiddlewareFunction> function = {};
+  Phase phase = Phase::any;
+  // It limits what reaches the handler, as rates and places do, so that a shared reply may pass it
+  // by. Other middleware of Phase::any that may answer is refused by build() behind Phase::shared.
+  bool limits_work = false;
 };
 
 namespace detail {
@@ -90,13 +104,15 @@ class MiddlewareFunction {
     waits,     // what the exchange holds resumes the request
   };
 
-  // `provides`: null: nothing.
-  MiddlewareFunction(bool wants, const registry::TypeInfo* value, std::vector<Need> of)
-      : wants_content(wants), provides(value), needs(std::move(of)) {}
+  // `provides`: null: nothing. `may_answer`: instead of the handler.
+  MiddlewareFunction(bool wants, const registry::TypeInfo* value, std::vector<Need> of,
+                     bool answers = true)
+      : wants_content(wants), may_answer(answers), provides(value), needs(std::move(of)) {}
   virtual ~MiddlewareFunction() = default;
   virtual Progress run(const Call& call, RequestContext& context) const = 0;
 
   const bool wants_content;
+  const bool may_answer;
   const registry::TypeInfo* const provides;
   const std::vector<Need> needs;
 };
@@ -110,6 +126,10 @@ bool take_result(RequestContext& context, R&& result) {
     return false;
   }
   if constexpr (!std::is_void_v<typename ReturnedValue<R>::Type>) {
+    // Who may go on depends on a principal, whoever takes it.
+    if constexpr (personal_value<Key> == session::Personal::principal) {
+      context.personal_mark()->set(session::Personal::principal);
+    }
     context.provide<Key>(*std::move(value));
   }
   return true;
@@ -155,9 +175,14 @@ class FunctionMiddleware final : public MiddlewareFunction {
   using Return = typename Signature<F>::Return;
   using Value = typename ReturnedValue<typename WithoutTask<Return>::Type>::Type;
   static constexpr bool provides_value = !std::is_void_v<Value>;
+  // It returns neither nothing nor its value alone.
+  using Returned = typename WithoutTask<Return>::Type;
+  static constexpr bool answers =
+      !std::same_as<Returned, Nothing> && !std::same_as<Returned, Value>;
 
   explicit FunctionMiddleware(F f)
-      : MiddlewareFunction(any_wants_content<Parameters>, provided_type(), needs_of<Parameters>()),
+      : MiddlewareFunction(any_wants_content<Parameters>, provided_type(), needs_of<Parameters>(),
+                           answers),
         f_(std::move(f)) {}
 
   Progress run(const Call& call, RequestContext& context) const override {
@@ -193,6 +218,20 @@ class FunctionMiddleware final : public MiddlewareFunction {
 
   F f_;
 };
+
+// What a function says of its place: one that gives a principal is of Phase::identity.
+template <class F>
+constexpr Phase phase_of() {
+  using Returned = typename WithoutTask<typename Signature<F>::Return>::Type;
+  using Value = typename ReturnedValue<Returned>::Type;
+  if constexpr (!std::is_void_v<Value>) {
+    if (personal_value<Value> == session::Personal::principal) return Phase::identity;
+  }
+  return Phase::any;
+}
+// As Middleware::limits_work; said by the function's class.
+template <class F>
+inline constexpr bool limits_work = requires { requires F::limits_work; };
 
 // `Key`: under which the value is found; void: under its own type. REQUIRES that it is_sound()
 // (function_checks.hpp).

@@ -222,7 +222,11 @@ template <class T>
 struct Made<FromContext<T>> {
   std::shared_ptr<const T> value;
   Made(const Call& call, std::size_t)
-      : value(RequestContext::of(call.exchange).find<T, const T>()) {}
+      : value(RequestContext::of(call.exchange).find<T, const T>()) {
+    if constexpr (personal_value<T> != session::Personal::none) {
+      call.exchange.personalise(personal_value<T>);
+    }
+  }
   bool is_made() const noexcept { return true; }  // or build() had refused the route
   Reply refuse() { return Reply(500); }           // never asked
   FromContext<T> take() { return FromContext<T>(std::move(value)); }

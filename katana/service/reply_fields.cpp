@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "katana/wire/http/characters.hpp"
+#include "katana/wire/http/field_list.hpp"
 
 namespace katana {
 
@@ -16,6 +17,15 @@ std::optional<Bytes> find_field(Bytes lines, Bytes name) noexcept {
     }
   }
   return std::nullopt;
+}
+
+void add_vary(Reply& reply, Bytes name) {
+  bool has_it = false;
+  for_each_line(reply.fields(), [&](Bytes field, Bytes value, Bytes) {
+    if (!http::equals_ignoring_case(field, "vary")) return;
+    has_it |= value == "*" || http::list_contains_token(value, name);
+  });
+  if (!has_it) reply.add_field("Vary", name);
 }
 
 }  // namespace katana

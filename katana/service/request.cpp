@@ -45,17 +45,25 @@ struct Request::Storage final : session::ClientSource {
     view.content_ = {path + given.path_.size(), given.content_.size()};
     if (given.source_ == nullptr) return;
     came = given.source_->arrival();
+    mark = given.source_->personal_mark();
     view.source_ = this;
   }
   Storage(const Storage&) = delete;
 
   session::Arrival arrival() noexcept override { return came; }
   session::Client client(const http::Head& of) noexcept override {
-    return session::client_of(came, of);
+    session::Client client = session::client_of(came, of);
+    client.mark_reads(mark.get());
+    return client;
+  }
+  std::shared_ptr<session::PersonalMark> personal_mark() noexcept override { return mark; }
+  void personalise(session::Personal by) noexcept override {
+    if (mark != nullptr) mark->set(by);
   }
 
   Text bytes;  // head, path, content
   session::Arrival came;
+  std::shared_ptr<session::PersonalMark> mark;  // of the reply; null: nothing shares it
   http::Head head;
   PathParameters parameters;
   RequestView view;

@@ -78,7 +78,8 @@ class NeedsCheck {
         if (std::ranges::find(provided_, need.type) != provided_.end()) continue;
         report(
             fmt::format("{} takes FromContext<{}>, which no middleware in front of it provides: "
-                        "use() a function that returns one, before the route is added",
+                        "use() a function that returns one, before the route is added, and in an "
+                        "earlier or the same phase",
                         who, need.type->name));
       } else if (services_ == nullptr) {
         report(
@@ -103,6 +104,44 @@ class NeedsCheck {
   std::vector<Error>& mistakes_;
   std::vector<const registry::TypeInfo*> provided_;
 };
+
+using MiddlewareList = std::vector<const Middleware*>;
+
+// Each of an earlier phase goes in front of the first one of a later phase; the others keep their
+// order.
+MiddlewareList in_order(const MiddlewareList& given) {
+  MiddlewareList ordered;
+  for (const Middleware* each : given) {
+    const auto is_later = [each](const Middleware* other) { return other->phase > each->phase; };
+    const auto place =
+        each->phase == Phase::any ? ordered.end() : std::ranges::find_if(ordered, is_later);
+    ordered.insert(place, each);
+  }
+  return ordered;
+}
+
+bool may_answer(const Middleware& middleware) noexcept {
+  return middleware.before || middleware.admit ||
+         (middleware.function != nullptr && middleware.function->may_answer);
+}
+
+// The first that a shared reply would pass by although it may refuse the request; null: none.
+const Middleware* find_passed_by(const MiddlewareList& ordered) noexcept {
+  auto each = std::ranges::find(ordered, Phase::shared, &Middleware::phase);
+  each = std::find_if(each, ordered.end(), [](const Middleware* behind) {
+    return behind->phase == Phase::any && !behind->limits_work && may_answer(*behind);
+  });
+  return each == ordered.end() ? nullptr : *each;
+}
+
+std::string passed_by(const std::string& route, const Middleware& middleware) {
+  return fmt::format(
+      "route '{}': a middleware of it ({}) may refuse a request, and stands behind middleware that "
+      "answers from another request's reply (a response cache, idempotency keys): a repeated reply "
+      "would pass it by. use() it in front of that, or, if it only limits what the handler has to "
+      "do, set Middleware::limits_work",
+      route, middleware.function != nullptr ? "a function" : "with `before` or `admit`");
+}
 
 // One is as it is; of several each has a line.
 Error all_of(const std::vector<Error>& mistakes) {
@@ -157,8 +196,8 @@ std::vector<const RequestWords*> Group::words(http::Method method) const {
   return words;
 }
 
-void Group::use_functions(detail::MiddlewareFunctions functions) {
-  for (auto& each : functions) use({.function = std::move(each)});
+void Group::use_functions(detail::MiddlewareFunctions functions, Phase phase) {
+  for (auto& each : functions) use({.function = std::move(each), .phase = phase});
 }
 
 void Group::add(std::optional<http::Method> method, std::string_view pattern,
@@ -184,7 +223,11 @@ void Group::add(std::optional<http::Method> method, std::string_view pattern,
                     mark.name));
   }
   Group behind(*this);
-  behind.use_functions(std::move(traits.awaited));
+  behind.middleware_ = in_order(middleware_);
+  if (const Middleware* const passed = find_passed_by(behind.middleware_)) {
+    parts_->mistakes.emplace_back(Code::invalid_argument, passed_by(mark.name, *passed));
+  }
+  behind.use_functions(std::move(traits.awaited), Phase::any);
   if (parts_->innermost != nullptr) behind.middleware_.push_back(parts_->innermost);
   const DecompressionOptions* decoding = nullptr;
   bool has_functions = false, functions_want_content = false;
@@ -250,7 +293,7 @@ Result<Service> Router::build() && {
   if (!parts_->mistakes.empty()) return std::unexpected(all_of(parts_->mistakes));
   // Groups made from this router still share its parts: what they add from here on goes nowhere.
   auto parts = std::make_shared<detail::ServiceParts>(std::move(*parts_));
-  return Service(std::move(table), std::move(parts), middleware_);
+  return Service(std::move(table), std::move(parts), in_order(middleware_));
 }
 
 Service::Service(RouteTable table, std::shared_ptr<detail::ServiceParts> parts,

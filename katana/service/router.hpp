@@ -123,13 +123,23 @@ class Group {
  public:
   // For the routes of this group, and of groups made from it, that are added after this call.
   Group& use(Middleware middleware);
-  // A function as middleware, with the parameters of a handler: see middleware.hpp.
+  // A function as middleware, with the parameters of a handler: see middleware.hpp. One that gives
+  // an auth::Principal is of Phase::identity.
   template <class F>
     requires(!std::convertible_to<F, Middleware>)
   Group& use(F function) {
+    return use(std::move(function), detail::phase_of<F>());
+  }
+  template <class F>
+    requires(!std::convertible_to<F, Middleware>)
+  Group& use(F function, Phase phase) {
     if constexpr (detail::is_sound<detail::middleware_misuse<F>(), F>()) {
-      use_functions(detail::awaited_of<typename detail::Signature<F>::Parameters>());
-      use({.function = detail::make_middleware_function(std::move(function))});
+      use_functions(detail::awaited_of<typename detail::Signature<F>::Parameters>(), phase);
+      Middleware middleware;
+      middleware.limits_work = detail::limits_work<F>;
+      middleware.function = detail::make_middleware_function(std::move(function));
+      middleware.phase = phase;
+      use(std::move(middleware));
     }
     return *this;
   }
@@ -230,7 +240,7 @@ class Group {
   void add(std::optional<http::Method> method, std::string_view pattern,
            std::unique_ptr<detail::Handler> handler, detail::HandlerTraits traits,
            const RouteOptions& options);
-  void use_functions(detail::MiddlewareFunctions functions);
+  void use_functions(detail::MiddlewareFunctions functions, Phase phase);
 
   std::shared_ptr<detail::ServiceParts> parts_;
   std::string prefix_;

@@ -11,7 +11,8 @@ KATANA_RARE void add_forwarding(Client& client, const ProxyTrust& trust,
   const http::Forwarding said = http::read_forwarding(head, trust.rules(), trust.proxies());
   client.is_malformed = said.is_malformed;
   if (said.client.address) {
-    client.endpoint = engine::PeerEndpoint::of(*said.client.address, said.client.port.value_or(0));
+    client.set_endpoint(
+        engine::PeerEndpoint::of(*said.client.address, said.client.port.value_or(0)));
     client.is_forwarded = true;
   }
   if (said.scheme) {
@@ -55,9 +56,9 @@ Bytes authority_of(const http::Head& head) noexcept {
 }
 
 Client client_of(const Arrival& arrival, const http::Head& head) noexcept {
-  Client client{.endpoint = arrival.peer,
-                .scheme = arrival.is_secure ? http::Scheme::https : http::Scheme::http,
-                .host = authority_of(head)};
+  Client client(arrival.peer);
+  client.scheme = arrival.is_secure ? http::Scheme::https : http::Scheme::http;
+  client.host = authority_of(head);
   if (arrival.from_proxy()) add_forwarding(client, *arrival.trust, head);
   return client;
 }

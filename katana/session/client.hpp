@@ -8,6 +8,7 @@
 // Allocates  never, but to make the rules.
 // Fails      what a trusted proxy says wrongly is left out, and counted by whoever asked.
 // Invariant  without trusted proxies no field of a request has any influence on address and scheme.
+//            Whoever reads the endpoint through a request marks its reply as personal.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +16,14 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "katana/base/bytes.hpp"
+#include "katana/base/hints.hpp"
 #include "katana/base/ip_address.hpp"
 #include "katana/base/network.hpp"
 #include "katana/engine/engine.hpp"
+#include "katana/session/personal.hpp"
 #include "katana/wire/http/forwarded.hpp"
 #include "katana/wire/http/head.hpp"
 
@@ -27,8 +31,9 @@ namespace katana::session {
 
 // Read anew by each call; see client_of().
 struct Client {
-  // Port 0: not known. Family::local: a process of this machine, by a Unix-domain socket.
-  engine::PeerEndpoint endpoint;
+  Client() noexcept = default;
+  explicit Client(const engine::PeerEndpoint& of) noexcept : endpoint_(of) {}
+
   http::Scheme scheme = http::Scheme::http;
   // As the client called the server, with the port if it said one; empty: HTTP/1.0 without any.
   Bytes host;
@@ -37,17 +42,31 @@ struct Client {
   // A trusted proxy said something that is malformed, or too many did; it was left out.
   bool is_malformed = false;
 
+  // Port 0: not known. Family::local: a process of this machine, by a Unix-domain socket.
+  const engine::PeerEndpoint& endpoint() const noexcept KATANA_VIEW {
+    if (mark_ != nullptr) mark_->set(Personal::address);
+    return endpoint_;
+  }
   // None: a Unix-domain socket.
-  std::optional<IpAddress> address() const noexcept { return endpoint.ip(); }
+  std::optional<IpAddress> address() const noexcept { return endpoint().ip(); }
   std::optional<std::uint16_t> port() const noexcept {
-    if (endpoint.port == 0) return std::nullopt;
-    return endpoint.port;
+    if (endpoint().port == 0) return std::nullopt;
+    return endpoint_.port;
   }
   bool is_secure() const noexcept { return scheme == http::Scheme::https; }
   // As in "192.0.2.1:5000", "[2001:db8::1]" or "unix:uid=1000".
-  engine::PeerAddress text() const noexcept { return endpoint.text(); }
+  engine::PeerAddress text() const noexcept { return endpoint().text(); }
   // "https://shop.example:8443", to write absolute URLs with; empty without a host.
   std::string origin() const;
+
+  // As a trusted proxy says.
+  void set_endpoint(const engine::PeerEndpoint& to) noexcept { endpoint_ = to; }
+  // Who reads the endpoint from here on sets `mark`, which lives as long as the request does.
+  void mark_reads(PersonalMark* mark) noexcept { mark_ = mark; }
+
+ private:
+  engine::PeerEndpoint endpoint_;
+  PersonalMark* mark_ = nullptr;  // null: the reply is shared with nobody
 };
 
 // Whose word counts: the rules of http.trusted_proxies and http.forwarded.
@@ -94,6 +113,12 @@ class ClientSource {
   virtual Arrival arrival() noexcept = 0;
   // As client_of() says it. REQUIRES the head of that request.
   virtual Client client(const http::Head& head) noexcept = 0;
+  // Of the reply to the request, shared with copies of the request; null: nothing shares replies.
+  virtual std::shared_ptr<PersonalMark> personal_mark() noexcept { return nullptr; }
+  // What was read of the request is not the same for every client. `names`: of header fields, with
+  // '_' for '-', for as long as the program; see RequestState::read_fields().
+  virtual void personalise(Personal) noexcept {}
+  virtual void note_read_fields(std::span<const std::string_view> /*names*/) {}
 
  protected:
   ~ClientSource() = default;

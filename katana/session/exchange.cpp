@@ -34,10 +34,23 @@ Instant Exchange::handler_due() noexcept {
 }
 
 Client Exchange::client(const http::Head& head) noexcept {
-  const Client client = client_of(arrival(), head);
+  Client client = client_of(arrival(), head);
   if (client.is_malformed) [[unlikely]]
     note_forwarding_malformed();
+  if (core_.state != nullptr) client.mark_reads(core_.state->personal_mark().get());
   return client;
+}
+
+std::shared_ptr<PersonalMark> Exchange::personal_mark() noexcept {
+  return core_.state == nullptr ? nullptr : core_.state->personal_mark();
+}
+
+void Exchange::personalise(Personal by) noexcept {
+  if (core_.state != nullptr) core_.state->personal_mark()->set(by);
+}
+
+void Exchange::note_read_fields(std::span<const std::string_view> names) {
+  if (core_.state != nullptr) core_.state->note_read_fields(names);
 }
 
 void Exchange::refuse_by(RequestHandler& handler, unsigned status, Bytes detail) noexcept {

@@ -54,6 +54,10 @@ class Exchange : public ClientSource {
   virtual engine::PeerAddress peer() noexcept = 0;
   // What a trusted proxy said wrongly is counted each time that it is read.
   Client client(const http::Head& head) noexcept final;
+  // Without a kept state nothing shares the reply, and a mark would say nothing to anybody.
+  std::shared_ptr<PersonalMark> personal_mark() noexcept final;
+  void personalise(Personal by) noexcept final;
+  void note_read_fields(std::span<const std::string_view> names) final;
   // What the peer has shown over TLS and what was verified; null: nothing. For as long as the
   // exchange.
   virtual const core::PeerCertificate* peer_certificate() { return nullptr; }

@@ -7,9 +7,14 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
 
 #include "katana/base/bytes.hpp"
 #include "katana/base/recycler.hpp"
+#include "katana/session/personal.hpp"
 
 namespace katana::session {
 
@@ -43,10 +48,28 @@ class RequestState {
   virtual ~RequestState() = default;
   virtual std::size_t held_bytes() const noexcept = 0;
 
+  // Of its reply, shared with copies of the request.
+  const std::shared_ptr<PersonalMark>& personal_mark() const noexcept { return personal_; }
+  const PersonalMark& personal() const noexcept { return *personal_; }
+  // Header fields that the handler took by name. What shares the reply has to tell them apart.
+  void note_read_fields(std::span<const std::string_view> names) {
+    personal_->set(Personal::field);
+    read_fields_.push_back(names);
+  }
+  std::span<const std::span<const std::string_view>> read_fields() const noexcept {
+    return read_fields_;
+  }
+
   static void* operator new(std::size_t bytes) { return recycler::allocate(bytes); }
   static void operator delete(void* memory, std::size_t bytes) noexcept {
     recycler::release(memory, bytes);
   }
+
+ private:
+  using Names = std::span<const std::string_view>;
+  const std::shared_ptr<PersonalMark> personal_ =
+      std::allocate_shared<PersonalMark>(recycler::Allocator<PersonalMark>());
+  std::vector<Names, recycler::Allocator<Names>> read_fields_;
 };
 
 }  // namespace katana::session

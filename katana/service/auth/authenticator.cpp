@@ -18,6 +18,8 @@ class AuthenticationFunction final : public katana::detail::MiddlewareFunction {
         authenticators_(std::move(authenticators)) {}
 
   Progress run(const katana::detail::Call& call, RequestContext& context) const override {
+    // What comes of it, a refusal as well, is for this client.
+    call.exchange.personalise(session::Personal::principal);
     for (const auto& each : authenticators_) {
       Attempt attempt = each->attempt(call.request, call.exchange);
       if (attempt.verdict) return take(context, *std::move(attempt.verdict));
@@ -60,22 +62,6 @@ class AuthenticationFunction final : public katana::detail::MiddlewareFunction {
   const Authenticators authenticators_;
 };
 
-bool has_field(Bytes lines, Bytes name) noexcept {
-  while (!lines.empty()) {
-    const Bytes line = lines.substr(0, lines.find("\r\n"));
-    if (http::equals_ignoring_case(line.substr(0, line.find(':')), name)) return true;
-    lines.remove_prefix(std::min(lines.size(), line.size() + 2));
-  }
-  return false;
-}
-
-// What was made for one person is not for a cache to keep (RFC 9111 §5.2.2.5).
-void forbid_storing(const RequestView&, session::Exchange& exchange, Reply& reply) {
-  const auto* const context = static_cast<const RequestContext*>(exchange.kept());
-  if (context == nullptr || context->find<Principal, Principal>() == nullptr) return;
-  if (!has_field(reply.fields(), "Cache-Control")) reply.add_field("Cache-Control", "no-store");
-}
-
 }  // namespace
 
 Authentication::operator Middleware() const {
@@ -85,10 +71,10 @@ Authentication::operator Middleware() const {
     words.schemes.push_back(each->scheme());
     if (mistake.empty()) mistake = each->mistake();
   }
-  return {.amend = &forbid_storing,
-          .mistake = std::move(mistake),
+  return {.mistake = std::move(mistake),
           .security = std::make_shared<const SecurityWords>(std::move(words)),
-          .function = std::make_shared<const AuthenticationFunction>(authenticators_)};
+          .function = std::make_shared<const AuthenticationFunction>(authenticators_),
+          .phase = Phase::identity};
 }
 
 Authentication first_of(std::vector<Authentication> all) {

@@ -99,7 +99,8 @@ Middleware require(Policy policy) {
     return forbidden(*who, policy);
   };
   return {.security = std::make_shared<const SecurityWords>(std::move(words)),
-          .function = katana::detail::make_middleware_function(std::move(decide))};
+          .function = katana::detail::make_middleware_function(std::move(decide)),
+          .phase = Phase::identity};
 }
 
 Reply detail::denied(Denial denial) {

@@ -20,6 +20,7 @@
 #include "katana/base/bytes.hpp"
 #include "katana/base/timestamp.hpp"
 #include "katana/container/value.hpp"
+#include "katana/session/personal.hpp"
 
 namespace katana::auth {
 
@@ -79,5 +80,9 @@ class Principal {
 };
 
 }  // namespace katana::auth
+
+template <>
+inline constexpr katana::session::Personal katana::personal_value<katana::auth::Principal> =
+    katana::session::Personal::principal;
 
 // SPDX-License-Identifier: Apache-2.0

@@ -50,7 +50,8 @@ struct State : std::enable_shared_from_this<State> {
   void take(RequestContext& context, const Claim& claim, const Result<Claimed>& outcome);
   Reply repeat(const Claimed& claimed) const;
   bool is_released(unsigned status) const noexcept;
-  StoredReply stored(const Reply& reply, bool is_whole) const;
+  // `mark`: of the request; see session/personal.hpp.
+  StoredReply stored(const Reply& reply, bool is_whole, const session::PersonalMark& mark) const;
   Error failed(const Error& error) const;
 
   const Options options;
@@ -118,6 +119,7 @@ class PendingClaim final : public session::Pending {
 
 // Whether the handler has kept its reply itself.
 struct HandlerMark {
+  std::shared_ptr<session::PersonalMark> personal;  // of the request
   std::atomic<bool> has_kept = false;
 };
 
@@ -160,7 +162,7 @@ class KeyRecorder final : public ReplyRecorder {
       if (!released) co_return std::unexpected(state_->failed(released.error()));
       co_return {};
     }
-    const StoredReply stored = state_->stored(reply, is_whole);
+    const StoredReply stored = state_->stored(reply, is_whole, *mark_->personal);
     const Result<bool> kept = co_await core::with_timeout(
         state_->store->keep(claim_, idempotency::encode(stored), state_->options.kept), limit);
     note(kept, stored.is_whole);
@@ -281,6 +283,7 @@ void State::take(RequestContext& context, const Claim& claim, const Result<Claim
   if (outcome->state == ClaimState::claimed) {
     count(counts.begun);
     auto mark = std::make_shared<HandlerMark>();
+    mark->personal = context.personal_mark();
     context.provide<IdempotentRequest>(IdempotentRequest(shared_from_this(), claim, mark));
     context.recorder = std::make_unique<KeyRecorder>(shared_from_this(), claim, std::move(mark));
     return;
@@ -307,7 +310,7 @@ Reply State::repeat(const Claimed& claimed) const {
   if (!stored || !stored->is_whole) {
     return problem(409,
                    "The request with this Idempotency-Key was carried out, and its reply was not "
-                   "kept: it was streamed, or too large.");
+                   "kept: it was streamed, too large, or made for one client.");
   }
   Reply reply(stored->status);
   if (!stored->type.empty()) reply.set_content_type(stored->type);
@@ -324,9 +327,13 @@ bool State::is_released(unsigned status) const noexcept {
          std::ranges::find(options.released_statuses, status) != options.released_statuses.end();
 }
 
-StoredReply State::stored(const Reply& reply, bool is_whole) const {
+// A key that means the same whoever sends it repeats no reply that was made for one of them.
+StoredReply State::stored(const Reply& reply, bool is_whole,
+                          const session::PersonalMark& mark) const {
   StoredReply stored{.status = reply.status()};
-  stored.is_whole = is_whole && reply.content().size() <= options.reply_bytes_max &&
+  const bool is_for_another = options.scope == Scope::everyone && mark.is_set_at_all();
+  stored.is_whole = is_whole && !is_for_another &&
+                    reply.content().size() <= options.reply_bytes_max &&
                     reply.content_type().size() <= UINT16_MAX;
   if (!stored.is_whole) return stored;
   stored.type = std::string(reply.content_type());
@@ -372,7 +379,8 @@ IdempotentRequest::IdempotentRequest(std::shared_ptr<const detail::State> state,
     : state_(std::move(state)), claim_(claim), mark_(std::move(mark)) {}
 
 std::string IdempotentRequest::encode(const Reply& reply) const {
-  return idempotency::encode(state_->stored(reply, !reply.invalid() && !reply.is_streamed()));
+  const bool is_whole = !reply.invalid() && !reply.is_streamed();
+  return idempotency::encode(state_->stored(reply, is_whole, *mark_->personal));
 }
 
 Duration IdempotentRequest::kept() const noexcept { return state_->options.kept; }
@@ -442,6 +450,7 @@ Middleware Idempotency::middleware() const {
   Middleware middleware;
   if (state_->options.enabled) middleware.words = words_of(state_->options);
   middleware.function = std::make_shared<const detail::KeyFunction>(state_);
+  middleware.phase = Phase::shared;
   return middleware;
 }
 

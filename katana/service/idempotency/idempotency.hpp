@@ -71,6 +71,15 @@ class IdempotentRequest {
   std::shared_ptr<detail::HandlerMark> mark_;
 };
 
+}  // namespace katana::idempotency
+
+template <>
+inline constexpr katana::session::Personal
+    katana::personal_value<katana::idempotency::IdempotentRequest> =
+        katana::session::Personal::none;
+
+namespace katana::idempotency {
+
 class Idempotency {
  public:
   // The Error names the option. Takes a share of the store.

@@ -18,7 +18,7 @@ namespace katana::idempotency {
 // Whose keys are told apart.
 enum class Scope : std::uint8_t {
   principal,  // of each auth::Principal; a route without one in front is an error of build()
-  everyone,   // a key means the same whoever sends it: only for keys that nobody can guess
+  everyone,   // a key means the same for all clients; a reply that is personal is not repeated
 };
 
 // Of one Idempotency, and all routes behind it.

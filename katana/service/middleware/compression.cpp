@@ -4,6 +4,7 @@
 #include <new>
 #include <utility>
 
+#include "katana/service/reply_fields.hpp"
 #include "katana/service/whole_content.hpp"
 #include "katana/wire/http/field_list.hpp"
 
@@ -47,14 +48,6 @@ void replace_line(Reply& reply, const Line& line, Bytes by) {
   changed.append(by);
   changed.append(fields.bytes().substr(line.end));
   fields = std::move(changed);
-}
-
-void add_vary(Reply& reply) {
-  const auto line = find_line(reply.fields(), "Vary");
-  if (line && (line->value == "*" || http::list_contains_token(line->value, "Accept-Encoding"))) {
-    return;
-  }
-  PreparedReply::append_fields(reply, "Vary: Accept-Encoding\r\n");
 }
 
 // ---- content that goes through an encoder ----
@@ -137,15 +130,16 @@ class Compressor {
     offered_.insert(Coding::identity);
   }
 
-  void apply(const RequestView& request, Reply& reply) const {
-    if (reply.status() == 304) add_vary(reply);  // as the 200 that it stands for would have it
+  void apply(const RequestView& request, session::Exchange& exchange, Reply& reply) const {
+    if (reply.status() == 304)
+      add_vary(reply, "Accept-Encoding");  // as the 200 that it stands for would have it
     if (!is_candidate(reply)) return;
-    add_vary(reply);
+    add_vary(reply, "Accept-Encoding");
     const auto best = http::AcceptedCodings(request.head()).best_of(offered_);
     if (!best) {
       reply = problem(406, "No coding that the request accepts is offered for this content.");
-      add_vary(reply);
-    } else if (*best != Coding::identity && !tells_a_secret(request)) {
+      add_vary(reply, "Accept-Encoding");
+    } else if (*best != Coding::identity && !tells_a_secret(request, exchange)) {
       compress(reply, *best);
     }
   }
@@ -153,11 +147,14 @@ class Compressor {
  private:
   // A page of another site that sends guesses with the user's cookies, and sees how long replies
   // are (BREACH), gets them as they are. What browsers are too old to say is left to form tokens.
-  bool tells_a_secret(const RequestView& request) const {
+  bool tells_a_secret(const RequestView& request, session::Exchange& exchange) const {
     if (options_.cross_site_secrets) return false;
     const auto site = request.field("Sec-Fetch-Site");
     if (!site || *site == "same-origin" || *site == "none") return false;
-    return request.field("Cookie").has_value() || request.field("Authorization").has_value();
+    const session::RequestState* const state = exchange.kept();
+    return (state != nullptr && state->personal().is_set()) ||
+           request.field("Cookie").has_value() || request.field("Authorization").has_value() ||
+           exchange.peer_certificate() != nullptr;
   }
 
   bool is_worth_it(Bytes type) const {
@@ -238,9 +235,9 @@ Middleware compression(CompressionOptions options) {
     return middleware;
   }
   auto compressor = std::make_shared<const Compressor>(std::move(options), *offered);
-  middleware.after = [compressor = std::move(compressor)](const RequestView& request,
-                                                          Reply& reply) {
-    compressor->apply(request, reply);
+  middleware.amend = [compressor = std::move(compressor)](
+                         const RequestView& request, session::Exchange& exchange, Reply& reply) {
+    compressor->apply(request, exchange, reply);
   };
   return middleware;
 }

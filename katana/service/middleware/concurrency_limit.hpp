@@ -66,6 +66,9 @@ class RunningRequest {
 // Middleware; copies share one limit.
 class ConcurrencyLimit {
  public:
+  // As middleware it may stand behind a response cache: Middleware::limits_work.
+  static constexpr bool limits_work = true;
+
   explicit ConcurrencyLimit(const ConcurrencyLimitOptions& options);
   Task<std::expected<RunningRequest, Reply>> operator()() const;
   // Of all reactors. Any thread.

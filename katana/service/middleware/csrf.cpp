@@ -61,6 +61,7 @@ Result<Middleware> csrf(CsrfOptions options) {
     }
   }
   Middleware middleware;
+  middleware.phase = Phase::identity;
   middleware.before = [check = std::make_shared<const OriginCheck>(std::move(options))](
                           const RequestView& request) { return check->judge(request); };
   return middleware;

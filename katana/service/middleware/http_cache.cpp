@@ -101,6 +101,7 @@ class HttpCacheState : public std::enable_shared_from_this<HttpCacheState> {
   };
   // Empty: it may be answered from the cache; else why not.
   Bytes why_passed_by(const RequestView& request, session::Exchange& exchange) const;
+  bool is_personal(const session::RequestState& state) const noexcept;
   Found find(const RequestView& request, std::string key, Instant now) const;
   Progress answer(const RequestView& request, const KeptReply& kept, Instant now, bool is_stale,
                   RequestContext& context);
@@ -108,7 +109,8 @@ class HttpCacheState : public std::enable_shared_from_this<HttpCacheState> {
   // Goes on to the handler, or waits for another one's.
   Progress go_on(const Call& call, RequestContext& context, PageRequest page, bool may_wait);
   bool wait(const Call& call, RequestContext& context, const std::shared_ptr<PageFlight>& flight);
-  void take_reply(const RequestView& request, PageRequest& page, Reply& reply, Instant now);
+  void take_reply(const RequestView& request, const session::RequestState& state, PageRequest& page,
+                  Reply& reply, Instant now);
   bool keep(const RequestView& request, PageRequest& page, Reply& reply, Instant now);
   // False: the fields of the reply say that it is not to be kept.
   bool read_fields(const RequestView& request, const Reply& reply, KeptReply& kept,
@@ -118,6 +120,7 @@ class HttpCacheState : public std::enable_shared_from_this<HttpCacheState> {
   void invalidate_by(const RequestView& request, const Reply& reply);
   void add_status(Reply& reply, Bytes words) const;
 
+  const bool cookies_pass_by_;
   std::unordered_map<std::string, std::shared_ptr<PageFlight>> flights_;
   std::size_t waiting_ = 0;  // under the lock
   friend class PageWait;
@@ -138,22 +141,6 @@ std::string lower(Bytes text) {
   std::string lowered(text);
   std::ranges::transform(lowered, lowered.begin(), http::to_lower);
   return lowered;
-}
-
-// Calls each(name, value, line) for complete lines.
-template <class Each>
-void for_each_line(Bytes lines, Each&& each) {
-  while (!lines.empty()) {
-    const std::size_t end = std::min(lines.find("\r\n"), lines.size());
-    const Bytes line = lines.substr(0, std::min(end + 2, lines.size()));
-    const std::size_t colon = line.find(':');
-    if (colon != Bytes::npos) {
-      Bytes value = line.substr(colon + 1, end - colon - 1);
-      while (value.starts_with(' ')) value.remove_prefix(1);
-      each(line.substr(0, colon), value, line);
-    }
-    lines.remove_prefix(line.size());
-  }
 }
 
 bool is_one_of(Bytes name, std::initializer_list<Bytes> names) noexcept {
@@ -187,7 +174,8 @@ std::string key_of(const RequestView& request) {
   return key;
 }
 
-// Each name with what all fields of that name have.
+// Each name with what all fields of that name have. A size before each value, which may hold any
+// separator (a tab, say), so that two lists of values are never one key.
 void add_variant(std::string& key, const RequestView& request,
                  const std::vector<std::string>& names) {
   for (const std::string& name : names) {
@@ -195,8 +183,10 @@ void add_variant(std::string& key, const RequestView& request,
     const http::Head& head = request.head();
     for (std::size_t index = 0; index < head.field_count(); ++index) {
       if (!http::equals_ignoring_case(head.name(index), name)) continue;
-      key += '\t';
-      key += head.value(index);
+      const Bytes value = head.value(index);
+      key += std::to_string(value.size());
+      key += ':';
+      key += value;
     }
   }
 }
@@ -227,6 +217,25 @@ Duration age_of(Bytes text) noexcept {
     number = number * 10 + (c - '0');
   }
   return seconds(number);
+}
+
+// The reply names in Vary each field that its handler took by Header<T>: a handler that reads one
+// makes another reply of another value.
+bool tells_apart(const session::RequestState& state, const Reply& reply) {
+  const auto same = [](char one, char other) {
+    return http::to_lower(one) == (other == '_' ? '-' : http::to_lower(other));
+  };
+  const auto is_named = [&](Bytes read) {
+    bool is_in_vary = false;
+    for_each_line(reply.fields(), [&](Bytes field, Bytes value, Bytes) {
+      if (!http::equals_ignoring_case(field, "vary")) return;
+      http::ListReader names(value);
+      for (Bytes each; names.next(each);) is_in_vary |= std::ranges::equal(each, read, same);
+    });
+    return is_in_vary;
+  };
+  return std::ranges::all_of(
+      state.read_fields(), [&](const auto& names) { return std::ranges::all_of(names, is_named); });
 }
 
 Instant now_of(session::Exchange& exchange) noexcept { return exchange.reactor().now(); }
@@ -287,7 +296,10 @@ HttpCacheState::HttpCacheState(HttpCacheOptions given)
                          .bytes_max = options.bytes_max,
                          .entries_max = options.entries_max,
                          .ttl = options.fresh_max,
-                         .ttl_jitter_percent = 0})) {}
+                         .ttl_jitter_percent = 0})),
+      cookies_pass_by_(std::ranges::any_of(options.private_fields, [](const std::string& each) {
+        return http::equals_ignoring_case(each, "cookie");
+      })) {}
 
 void HttpCacheState::end(const std::string& key, PageFlight& flight) noexcept {
   cache::detail::SharedWaiter::List woken;
@@ -303,6 +315,13 @@ void HttpCacheState::end(const std::string& key, PageFlight& flight) noexcept {
 
 // ---- before the handler ----
 
+// A reply for clients without cookies may be shown to those that the cache answers, if requests
+// with cookies pass by it.
+bool HttpCacheState::is_personal(const session::RequestState& state) const noexcept {
+  const session::PersonalMark& mark = state.personal();
+  return mark.is_set() || (!cookies_pass_by_ && mark.has(session::Personal::no_cookie));
+}
+
 Bytes HttpCacheState::why_passed_by(const RequestView& request, session::Exchange& exchange) const {
   if (request.method() != http::Method::get && request.method() != http::Method::head) {
     return "method";
@@ -315,6 +334,7 @@ Bytes HttpCacheState::why_passed_by(const RequestView& request, session::Exchang
       exchange.peer_certificate() != nullptr) {
     return "bypass";
   }
+  if (is_personal(RequestContext::of(exchange))) return "bypass; detail=personal";
   const http::Head& head = request.head();
   for (std::size_t index = 0; index < head.field_count(); ++index) {
     const Bytes name = head.name(index);
@@ -472,19 +492,26 @@ void HttpCacheState::amend(const RequestView& request, session::Exchange& exchan
     if (!reply.invalid()) add_status(reply, fmt::format("fwd={}", page->why));
     return;
   }
-  take_reply(request, *page, reply, now_of(exchange));
+  take_reply(request, RequestContext::of(exchange), *page, reply, now_of(exchange));
 }
 
-void HttpCacheState::take_reply(const RequestView& request, PageRequest& page, Reply& reply,
-                                Instant now) {
-  if (reply.status() >= 500 && page.stale != nullptr && now < page.stale->fallback_until) {
+void HttpCacheState::take_reply(const RequestView& request, const session::RequestState& state,
+                                PageRequest& page, Reply& reply, Instant now) {
+  const bool is_for_one = is_personal(state);
+  if (!is_for_one && reply.status() >= 500 && page.stale != nullptr &&
+      now < page.stale->fallback_until) {
     const std::string status = fmt::format("hit; fwd-status={}; detail=stale", reply.status());
     count(counts.stale_hits);
     reply = make_reply(request, *page.stale, now, status);
     page.end();
     return;
   }
-  const bool is_kept = page.may_keep && keep(request, page, reply, now);
+  // What is kept says so as well to caches on the way, which know no marks.
+  if (!reply.invalid() && state.personal().has(session::Personal::no_cookie)) {
+    add_vary(reply, "Cookie");
+  }
+  const bool is_kept =
+      !is_for_one && page.may_keep && tells_apart(state, reply) && keep(request, page, reply, now);
   count(is_kept ? counts.kept : counts.not_kept);
   if (!is_kept && page.flight != nullptr && page.stale == nullptr) {
     // For a while nobody waits for a reply that is not kept either.
@@ -503,7 +530,10 @@ void HttpCacheState::take_reply(const RequestView& request, PageRequest& page, R
       reply = std::move(shorter);
     }
   }
-  add_status(reply, fmt::format("fwd={}{}", page.why, is_kept ? "; stored" : ""));
+  add_status(reply, fmt::format("fwd={}{}", page.why,
+                                is_kept      ? "; stored"
+                                : is_for_one ? "; detail=personal"
+                                             : ""));
 }
 
 bool HttpCacheState::read_fields(const RequestView& request, const Reply& reply, KeptReply& kept,
@@ -646,6 +676,7 @@ Middleware HttpCache::middleware() const {
     return middleware;
   }
   middleware.function = std::make_shared<const detail::HttpCacheFunction>(state_);
+  middleware.phase = Phase::shared;
   middleware.amend = [state = state_](const RequestView& request, session::Exchange& exchange,
                                       Reply& reply) { state->amend(request, exchange, reply); };
   return middleware;

@@ -5,19 +5,25 @@
 //   router.use(pages.middleware());
 //   router.get("/news", [] { return Reply(…).with("Cache-Control", "s-maxage=60"); });
 //
-// Nothing is kept that its handler did not say a time for, and nothing is shown to another client
-// that might be of this one:
+// Nothing is kept that its handler did not say a time for, and nothing that was made for one client
+// is shown to another:
 //
 //   a request passes by      of another method than GET and HEAD, with content, Range, If-Match,
 //                            If-Unmodified-Since; with Cookie, Authorization or another of
-//                            `private_fields`, or a client certificate; whose target is not
-//                            written as it is normalised; with Cache-Control: no-store
-//   a reply is not kept      without max-age, s-maxage or Expires; with no-store, private,
+//                            `private_fields`, or a client certificate; that is marked as personal
+//                            already; whose target is not written as it is normalised; with
+//                            Cache-Control: no-store
+//   a reply is not kept      that is marked as personal (session/personal.hpp): a principal, a
+//                            session, a nonce, the client's address, a cookie or a value of
+//                            middleware made it; without a Vary for each field that a Header<T>
+//                            read; without max-age, s-maxage or Expires; with no-store, private,
 //                            no-cache, Set-Cookie, Vary: *, Content-Range; of a status that is not
 //                            200, 203, 301, 308, 404, 410; that is streamed, or too large
 //   its key                  scheme, host, path, query, and what the fields have that Vary names
 //
-// A handler that reads what is not in the key (X-Forwarded-Host, say) names it in Vary.
+// A handler that reads fields itself (RequestView::field()) names them in Vary. Authentication,
+// policies and sessions run in front of the cache, whatever the order of use(); other middleware
+// that may refuse a request has to be use()d in front of it, which Router::build() sees to.
 //
 //   Vary, Age, ETag          as the handler says; a weak ETag is made where there is none
 //   If-None-Match            304, also from what is kept; HEAD from the reply of GET

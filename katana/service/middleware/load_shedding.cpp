@@ -114,13 +114,14 @@ void LoadShedding::set_utilisation_max(double utilisation_max) {
 Middleware LoadShedding::middleware() const {
   return {.admit = [shared = shared_](const RequestView& request,
                                       session::Exchange& exchange) -> std::optional<Reply> {
-    if (shared->options.spares && shared->options.spares(request)) return std::nullopt;
-    auto& of_reactor = detail::ReactorShedding::of(exchange.reactor(), shared->options);
-    const double most = shared->utilisation_max.load(std::memory_order_relaxed);
-    if (of_reactor.admit(most)) return std::nullopt;
-    return problem(503, "The server has more requests than it can answer in time.")
-        .with("Retry-After", "1");
-  }};
+            if (shared->options.spares && shared->options.spares(request)) return std::nullopt;
+            auto& of_reactor = detail::ReactorShedding::of(exchange.reactor(), shared->options);
+            const double most = shared->utilisation_max.load(std::memory_order_relaxed);
+            if (of_reactor.admit(most)) return std::nullopt;
+            return problem(503, "The server has more requests than it can answer in time.")
+                .with("Retry-After", "1");
+          },
+          .phase = Phase::admission};
 }
 
 Middleware load_shedding(LoadSheddingOptions options) {

@@ -217,6 +217,7 @@ void RateLimit::set_rate(double per_second, std::uint32_t burst) {
 
 Middleware RateLimit::middleware() const {
   Middleware middleware;
+  middleware.limits_work = true;
   if (rules_->shared != nullptr) {
     middleware.function = std::make_shared<const detail::SharedLimitFunction>(rules_);
     return middleware;

@@ -51,6 +51,8 @@ class SecurityFields {
       }
     }
     if (policy_.size() > 1 && !find_field(reply.fields(), policy_name_)) {
+      // A policy with a nonce that was kept would be known to whoever asks again.
+      exchange.personalise(session::Personal::nonce);
       reply.add_field(policy_name_, fmt::format("{}", fmt::join(policy_, nonce_of(exchange))));
     }
     if (is_https_ && !find_field(reply.fields(), "Strict-Transport-Security") &&

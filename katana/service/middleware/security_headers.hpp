@@ -63,6 +63,9 @@ class CspNonce {
 // With a policy that has a nonce, handlers behind it may take FromContext<CspNonce>.
 Middleware security_headers(SecurityHeaderOptions options = {});
 
+template <>
+inline constexpr session::Personal personal_value<CspNonce> = session::Personal::nonce;
+
 }  // namespace katana
 
 // SPDX-License-Identifier: Apache-2.0

@@ -161,7 +161,7 @@ Task<Reply> OidcLogin::Core::begin(std::shared_ptr<const Core> core, Request req
   }
   const auto provider = co_await core->provider_.get(core->http_);
   if (!provider) co_return refused(Code::unavailable, no_provider, provider.error());
-  const Bytes known = cookie(request.view().head(), core->cookie_name_).value_or("");
+  const Bytes known = cookie(request, core->cookie_name_).value_or("");
   const bool is_known = decode_base64url(known).value_or("").size() == random_bytes;
   const std::string browser = is_known ? std::string(known) : random_text();
   const LoginState state = {.browser = hash_text(browser),
@@ -223,7 +223,7 @@ Task<Reply> OidcLogin::Core::finish(std::shared_ptr<const Core> core, Request re
 OidcLogin::Core::Checked OidcLogin::Core::opened(const Request& request,
                                                  const CallbackQuery& query) const {
   auto state = sealer_.open(query.state.value_or(""), now_s());
-  const Bytes browser = cookie(request.view().head(), cookie_name_).value_or("");
+  const Bytes browser = cookie(request, cookie_name_).value_or("");
   if (!state || !equal_in_constant_time(state->browser, hash_text(browser))) {
     return std::unexpected(problem(400, no_login));
   }

@@ -69,10 +69,12 @@ Result<Sessions> Sessions::in_cookies(SessionOptions options,
 
 Middleware Sessions::middleware() const {
   Middleware middleware;
+  middleware.phase = Phase::identity;
   middleware.function =
       katana::detail::make_middleware_function([manager = manager_](const RequestView& request) {
-        return UserSession(manager,
-                           cookie(request.head(), manager->options.cookie_name).value_or(Bytes()));
+        const Bytes sent = cookie(request.head(), manager->options.cookie_name).value_or(Bytes());
+        session::ClientSource* const source = request.source();
+        return UserSession(manager, sent, source == nullptr ? nullptr : source->personal_mark());
       });
   middleware.amend = [](const RequestView&, session::Exchange& exchange, Reply& reply) {
     // None where something in front of it has answered, or nothing is served.
@@ -95,7 +97,8 @@ Middleware Sessions::require_login() const {
                            .detail = manager_->options.cookie_name,
                            .description = "Of a browser that has logged in."});
   return {.security = std::make_shared<const SecurityWords>(std::move(words)),
-          .function = katana::detail::make_middleware_function(session_principal)};
+          .function = katana::detail::make_middleware_function(session_principal),
+          .phase = Phase::identity};
 }
 
 Task<Result<std::int64_t>> Sessions::end_all(std::string issuer, std::string principal) const {

@@ -35,8 +35,9 @@ Error changed_meanwhile() {
 
 }  // namespace
 
-UserSession::UserSession(std::shared_ptr<const detail::SessionManager> manager, Bytes cookie)
-    : manager_(std::move(manager)), cookie_(cookie) {}
+UserSession::UserSession(std::shared_ptr<const detail::SessionManager> manager, Bytes cookie,
+                         std::shared_ptr<session::PersonalMark> mark)
+    : manager_(std::move(manager)), cookie_(cookie), mark_(std::move(mark)) {}
 
 void UserSession::open_cookie(std::int64_t now_s) const {
   auto record = manager_->sealer->open(cookie_.bytes());
@@ -79,6 +80,7 @@ Task<Result<void>> UserSession::load_stored(std::int64_t now_s) const {
 
 Task<Result<void>> UserSession::load() const {
   state_.touched = true;
+  if (mark_ != nullptr) mark_->set(session::Personal::session);
   if (state_.loaded) co_return {};
   if (!cookie_.empty()) {
     const std::int64_t now_s = detail::SessionManager::now_s();

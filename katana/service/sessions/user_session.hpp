@@ -42,6 +42,7 @@
 #include "katana/service/auth/principal.hpp"
 #include "katana/service/reply.hpp"
 #include "katana/service/sessions/store.hpp"
+#include "katana/session/personal.hpp"
 
 namespace katana::sessions {
 
@@ -51,8 +52,10 @@ struct SessionManager;
 
 class UserSession {
  public:
-  // See Sessions::middleware(). `cookie`: empty: the request has none.
-  UserSession(std::shared_ptr<const detail::SessionManager> manager, Bytes cookie);
+  // See Sessions::middleware(). `cookie`: empty: the request has none. `mark`: of the reply, which
+  // is personal from the first call on; null: nothing shares replies.
+  UserSession(std::shared_ptr<const detail::SessionManager> manager, Bytes cookie,
+              std::shared_ptr<session::PersonalMark> mark = nullptr);
   UserSession(UserSession&&) noexcept = default;
   UserSession& operator=(UserSession&&) noexcept = default;
   ~UserSession() = default;
@@ -128,9 +131,15 @@ class UserSession {
 
   std::shared_ptr<const detail::SessionManager> manager_;
   Text cookie_;
+  std::shared_ptr<session::PersonalMark> mark_;
   mutable State state_;  // handlers have it as const
 };
 
 }  // namespace katana::sessions
+
+// Its first call sets the mark: a page that takes a session and asks it for nothing is for all.
+template <>
+inline constexpr katana::session::Personal katana::personal_value<katana::sessions::UserSession> =
+    katana::session::Personal::none;
 
 // SPDX-License-Identifier: Apache-2.0
