@@ -308,6 +308,17 @@ void FanOut::tell(const std::shared_ptr<Pattern>& pattern, const Notice& notice)
   }
 }
 
+void FanOut::tell_group(const std::shared_ptr<Pattern>& pattern, Bytes group,
+                        const Notice& notice) {
+  const std::lock_guard lock(mutex_);
+  const auto found = pattern->groups.find(group);
+  if (found == pattern->groups.end()) return;
+  for (const Pattern::Member& each : found->second.members) {
+    each.port->post(
+        {.pattern = pattern, .member = each.number, .kind = notice.kind, .reason = notice.reason});
+  }
+}
+
 void FanOut::add_figures(BusFigures& figures) const {
   const auto of = [](const std::atomic<std::uint64_t>& value) {
     return value.load(std::memory_order_relaxed);

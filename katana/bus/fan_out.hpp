@@ -66,6 +66,8 @@ class FanOut final : private PortOwner {
   std::vector<std::shared_ptr<Pattern>> matching(Bytes subject) const;
   // To the subscribers of this pattern; null: to all.
   void tell(const std::shared_ptr<Pattern>& pattern, const Notice& notice);
+  // To the members of this group of the pattern.
+  void tell_group(const std::shared_ptr<Pattern>& pattern, Bytes group, const Notice& notice);
   // The patterns that somebody is subscribed to, with their groups ("" for none).
   struct Wanted {
     std::shared_ptr<Pattern> pattern;  // without the prefix of a server

@@ -257,6 +257,39 @@ TEST_F(SmallBusTest, a_reactor_that_is_behind_loses_the_newest_and_its_subscribe
   EXPECT_EQ(said.back(), "a=10");
 }
 
+// Who waits for a server would wait for ever.
+TEST_F(SmallBusTest, a_reactor_that_is_behind_is_told_that_there_is_a_server_all_the_same) {
+  Said said;
+  on(1);
+  auto a = subscribe("a", said);
+  on(0);
+  for (int number = 0; number < 5; ++number) publish("a", std::to_string(number));
+  bus().fan_out().tell(nullptr, {.kind = NoticeKind::disconnected});
+  bus().fan_out().tell(nullptr, {.kind = NoticeKind::connected});
+  bus().fan_out().tell(nullptr, {.kind = NoticeKind::may_have_missed});
+  settle();
+  EXPECT_EQ(said, (Said{"a=0", "a=1", "a=2", "a=3", "!may_have_missed", "!connected"}));
+  bus().fan_out().tell(nullptr, {.kind = NoticeKind::disconnected});
+  settle();
+  EXPECT_EQ(said.back(), "!disconnected") << "once each";
+  EXPECT_EQ(said.size(), 7u);
+}
+
+TEST_F(BusTest, a_notice_for_a_group_is_told_to_its_members_and_no_others) {
+  Said member, other_group, plain;
+  on(0);
+  auto a = subscribe("jobs", member, "workers");
+  auto b = subscribe("jobs", other_group, "watchers");
+  auto c = subscribe("jobs", plain);
+  const auto pattern = bus().fan_out().matching("jobs").front();
+  bus().fan_out().tell_group(pattern, "workers", {.kind = NoticeKind::disconnected});
+  bus().fan_out().tell_group(pattern, "nobody", {.kind = NoticeKind::connected});
+  settle();
+  EXPECT_EQ(member, Said{"!disconnected"});
+  EXPECT_TRUE(other_group.empty());
+  EXPECT_TRUE(plain.empty());
+}
+
 TEST_F(SmallBusTest, what_publishes_too_much_to_its_own_reactor_is_told_likewise) {
   Said said;
   on(0);

@@ -61,6 +61,10 @@ bool Port::post(PortEntry&& entry) noexcept {
     gap_.add(entry.message.envelope().subject(), entry.pattern, entry.member != 0);
   } else {
     gap_.add(entry.subject, entry.pattern, true);
+    const bool is_state =
+        entry.kind == NoticeKind::connected || entry.kind == NoticeKind::disconnected;
+    // To all, whom it was meant for or not: who waits for a server would wait for ever.
+    if (is_state) state_behind_gap_ = entry.kind;
   }
   // Under the lock, so that close() waits for who is about to wake the reactor.
   if (!std::exchange(rung_, true)) {
@@ -212,6 +216,7 @@ void Port::on_local() noexcept {
 void Port::on_posted() noexcept {
   std::shared_ptr<Port> alive;
   Gap gap;
+  std::optional<NoticeKind> state;
   {
     const std::lock_guard lock(mutex_);
     alive = std::move(alive_while_rung_);
@@ -220,6 +225,7 @@ void Port::on_posted() noexcept {
     posted_given_.swap(posted_);
     posted_bytes_ = 0;
     gap = std::exchange(gap_, {});
+    state = std::exchange(state_behind_gap_, std::nullopt);
   }
   begin_giving();
   for (PortEntry& each : posted_given_) {
@@ -231,6 +237,7 @@ void Port::on_posted() noexcept {
     give(message, each.pattern.get(), each.member);
   }
   if (gap.count != 0) tell(gap);
+  if (state) tell(PortEntry{.kind = *state});
   end_giving();
   posted_given_.clear();
 }
@@ -298,6 +305,10 @@ void Port::tell(LocalSubscription& entry, const Notice& notice) noexcept {
 void Port::tell(const PortEntry& told) noexcept {
   const Notice notice{
       .kind = told.kind, .reason = told.reason, .count = told.count, .subject = told.subject};
+  if (told.member != 0) {
+    if (LocalSubscription* const entry = find_member(told.member)) tell(*entry, notice);
+    return;
+  }
   // Whoever subscribes or cancels meanwhile changes the table.
   std::vector<std::uint64_t> numbers;
   for (const auto& [number, each] : subscriptions_) {

@@ -11,7 +11,8 @@
 // Thread     post() any; everything else the reactor's.
 // Allocates  entries of its queues, which it keeps; a subscription; a place of its cache.
 // Fails      post() is false when the queue is full or the port closed: what is refused is told to
-//            those whom it concerns, behind what was posted before.
+//            those whom it concerns, behind what was posted before. Whether there is a server is
+//            told in any case.
 // Invariant  messages of one thread are given in the order in which they were posted. A handler
 //            runs to its end before the next one begins, and is not called once it was cancelled.
 #pragma once
@@ -22,6 +23,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -76,7 +78,7 @@ struct LocalSubscription {
 struct PortEntry {
   Posted message = {};                         // none: a notice
   std::shared_ptr<Pattern> pattern = nullptr;  // of whose subscribers; null: by the subject
-  std::uint64_t member = 0;                    // of a queue group: to this one
+  std::uint64_t member = 0;                    // of a queue group: to this one; a notice as well
   NoticeKind kind = NoticeKind::missed;        // this and the following: of a notice
   MissReason reason = MissReason::none;        // as Notice::reason
   std::uint64_t count = 0;                     // as Notice::count
@@ -227,6 +229,7 @@ class Port final : public SubscriptionOwner, public std::enable_shared_from_this
   std::vector<PortEntry> posted_;
   std::size_t posted_bytes_ = 0;
   Gap gap_;
+  std::optional<NoticeKind> state_behind_gap_;  // connected or disconnected: the last one
   std::shared_ptr<Port> alive_while_rung_;
 };
 
