@@ -148,34 +148,43 @@ Bytes name_of(BusState state) noexcept;  // as the enumerator is spelt; for logs
 
 // How the bus stood when health() was called.
 struct Health {
-  bool ready = false;  // what is published leaves the process now; without a server always true
+  // What is published leaves the process now, and every stream that is read or stored to goes on.
+  // Without a server always true.
+  bool ready = false;
   BusState state = BusState::connecting;  // `ready` is true for in_process and connected alone
   Instant since = {};                     // it has been in this state
-  std::string detail = {};                // the server, or why there is none
+  std::string detail =
+      {};  // the server, or why there is none, or which stream cannot go on and why
 };
 
 // Since the bus was made, over all reactors.
 struct BusFigures {
-  std::uint64_t published = 0;        // calls of publish() whose subject and sizes are right
-  std::uint64_t published_bytes = 0;  // payloads
-  std::uint64_t refused = 0;          // publications, with an Error
-  std::uint64_t delivered = 0;        // calls of handlers
-  std::uint64_t received = 0;         // from other processes
-  std::uint64_t received_bytes = 0;   // payloads
-  std::uint64_t dropped = 0;          // for one reactor, because too much waited for it
-  std::uint64_t stream_dropped = 0;   // by the bounds of a Messages
-  std::uint64_t missed = 0;           // that the numbers of publishers showed
-  std::uint64_t uncertain = 0;        // times that `may_have_missed` was told
-  std::uint64_t duplicates = 0;       // that the numbers showed, and nobody was given
-  std::uint64_t requests = 0;         // begun, whatever came of them
-  std::uint64_t requests_failed = 0;  // unanswered, or refused
-  std::uint64_t reconnects = 0;       // the first connection is none
-  std::uint64_t kept = 0;             // at present, for a server that is away
-  std::uint64_t kept_bytes = 0;       // of these: memory, with the texts of each message
-  std::uint64_t kept_refused = 0;     // publications for which there was no room
-  std::uint64_t subscriptions = 0;    // at present
-  std::uint64_t waiting = 0;          // at present, for reactors
-  std::uint64_t waiting_bytes = 0;    // of these: memory
+  std::uint64_t published = 0;          // calls of publish() whose subject and sizes are right
+  std::uint64_t published_bytes = 0;    // payloads
+  std::uint64_t refused = 0;            // publications, with an Error
+  std::uint64_t delivered = 0;          // calls of handlers
+  std::uint64_t received = 0;           // from other processes
+  std::uint64_t received_bytes = 0;     // payloads
+  std::uint64_t dropped = 0;            // for one reactor, because too much waited for it
+  std::uint64_t stream_dropped = 0;     // by the bounds of a Messages
+  std::uint64_t missed = 0;             // that the numbers of publishers showed
+  std::uint64_t uncertain = 0;          // times that `may_have_missed` was told
+  std::uint64_t duplicates = 0;         // that the numbers showed, and nobody was given
+  std::uint64_t requests = 0;           // begun, whatever came of them
+  std::uint64_t requests_failed = 0;    // unanswered, or refused
+  std::uint64_t reconnects = 0;         // the first connection is none
+  std::uint64_t kept = 0;               // at present, for a server that is away
+  std::uint64_t kept_bytes = 0;         // of these: memory, with the texts of each message
+  std::uint64_t kept_refused = 0;       // publications for which there was no room
+  std::uint64_t subscriptions = 0;      // at present
+  std::uint64_t waiting = 0;            // at present, for reactors
+  std::uint64_t waiting_bytes = 0;      // of these: memory
+  std::uint64_t stream_recoveries = 0;  // consumers that were made again
+  std::uint64_t stream_gaps = 0;        // times that a consumer told data_loss
+  std::uint64_t stream_missed = 0;      // StoredMessage::missed of all that was given
+  std::uint64_t streams_stalled = 0;    // at present: consumers and submissions that cannot go on
+  std::uint64_t submitted = 0;          // at present: kept until a stream has acknowledged them
+  std::uint64_t not_stored = 0;         // of these: left when the process or its reactor ended
 };
 
 // Bounds of a bus, fixed when it is made.

@@ -41,6 +41,7 @@ Health MemoryBus::health() const {
 BusFigures MemoryBus::figures() const {
   BusFigures figures;
   fan_out_.add_figures(figures);
+  figures.submitted = streams_.submitted();
   return figures;
 }
 

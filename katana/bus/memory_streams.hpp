@@ -2,7 +2,7 @@
 //
 // Owns       the streams, and the positions of durable consumers.
 // Borrows    the FanOut, by which it tells readers of other reactors that there is something.
-// Thread     store(), consume(), last() and after() a reactor's; capture() any.
+// Thread     store(), consume(), last() and after() a reactor's; capture(), submit() any.
 // Allocates  what is kept.
 // Fails      as Streams says.
 // Invariant  a message that is published to a subject of a stream is stored in it, by whatever
@@ -10,6 +10,7 @@
 #pragma once
 
 #include <atomic>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -39,9 +40,14 @@ class MemoryStreams final : public Streams {
   // Stores it in each stream that has its subject; `stored` is what came of it in the first of
   // them, and `made` the message if there is one.
   void capture(const Publication& publication, std::optional<HeldMessage>& made, Stored* stored);
-  // False: calls fail with `unavailable`, and readers wait.
+  // False: calls fail with `unavailable`, readers wait, and what is submitted is kept.
   void set_available(bool available);
+  // As if the servers had lost their state: all streams and positions are gone. For simulations.
+  static void lose(State& state);
+  // What submit() took and no stream has stored.
+  std::size_t submitted() const;
 
+  Result<void> submit(const Publication& publication) override;
   Task<Result<std::vector<StoredMessage>>> last(std::string stream, std::string subject,
                                                 std::size_t count) override;
   Task<Result<std::vector<StoredMessage>>> after(std::string stream, std::string filter,
@@ -59,11 +65,14 @@ class MemoryStreams final : public Streams {
   static std::vector<StoredMessage> messages_of(const Stream& stream,
                                                 const std::vector<std::uint64_t>& sequences);
   Result<void> check_available() const;
+  // Under the mutex of the state.
+  Result<void> keep(std::deque<Posted>& where, const HeldMessage& message) const;
 
   FanOut& fan_out_;
   const Publish publish_;
   const std::shared_ptr<State> state_;
   std::atomic<bool> is_available_ = true;
+  std::deque<Posted> kept_;  // what is submitted meanwhile; guarded by the mutex of the state
 };
 
 }  // namespace katana::bus

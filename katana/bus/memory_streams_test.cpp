@@ -247,6 +247,61 @@ TEST_F(StreamsTest, a_reader_waits_and_ends_when_it_is_closed) {
   EXPECT_FALSE(ending.result());
 }
 
+TEST_F(StreamsTest, what_is_submitted_before_there_is_a_stream_is_stored_when_it_is_made) {
+  std::vector<std::string> heard;
+  auto subscribed = subscribe("later.*", heard);
+  for (const char* const each : {"1", "2"}) {
+    EXPECT_TRUE(streams().submit({.subject = "later.x", .payload = each}));
+  }
+  EXPECT_EQ(bus().figures().submitted, 2u);
+  settle();
+  EXPECT_EQ(heard, (Said{"later.x=1", "later.x=2"})) << "subscribers have it at once, and once";
+  ensure({.name = "later", .subjects = {"later.>"}});
+  EXPECT_EQ(bus().figures().submitted, 0u);
+  EXPECT_TRUE(streams().submit({.subject = "later.y", .payload = "3"}));
+  EXPECT_EQ(texts_of(done(streams().after("later", "later.>", 0, 10))), (Said{"1", "2", "3"}));
+  settle();
+  EXPECT_EQ(heard.size(), 3u);
+}
+
+TEST_F(StreamsTest, what_is_submitted_to_no_stream_is_bounded) {
+  const std::size_t most = AwayOptions().messages_max;
+  for (std::size_t count = 0; count < most; ++count) {
+    ASSERT_TRUE(streams().submit({.subject = "later.x", .payload = "1"}));
+  }
+  EXPECT_EQ(streams().submit({.subject = "later.x", .payload = "1"}).error().code(),
+            Code::resource_exhausted);
+  EXPECT_TRUE(streams().submit({.subject = "orders.x", .payload = "1"}));
+}
+
+TEST_F(StreamsTest, what_left_the_stream_before_it_was_given_is_counted_in_its_place) {
+  ensure({.name = "orders", .subjects = {"orders.>"}, .messages_max = 3});
+  auto all = consume({});
+  auto filtered = consume({.filter = "orders.new"});
+  const auto missed_in = [&](Consumer& consumer) {
+    const auto message = done(consumer.next());
+    return (*message)->missed;
+  };
+  store("orders.new", "1");
+  EXPECT_EQ(missed_in(*all), 0u);
+  for (int number = 2; number <= 7; ++number) store("orders.new", std::to_string(number));
+  EXPECT_EQ(missed_in(*all), 3u) << "2, 3 and 4";
+  EXPECT_EQ(missed_in(*all), 0u);
+  EXPECT_EQ(missed_in(*filtered), 0u) << "it cannot be known";
+}
+
+TEST_F(StreamsTest, a_consumer_says_how_much_there_was_when_it_began) {
+  for (int number = 1; number <= 3; ++number) store("orders.new", std::to_string(number));
+  store("orders.paid", "4");
+  EXPECT_EQ(consume({})->waiting_at_begin(), 4u);
+  EXPECT_EQ(consume({.filter = "orders.paid"})->waiting_at_begin(), 1u);
+  EXPECT_EQ(consume({.start = StartAt::next})->waiting_at_begin(), 0u);
+  EXPECT_EQ(consume({.start = StartAt::last_per_subject})->waiting_at_begin(), 2u);
+  auto durable = consume({.durable = "d"});
+  EXPECT_EQ(next(*durable, false), "1=1");
+  EXPECT_EQ(consume({.durable = "d"})->waiting_at_begin(), 4u) << "one is not acknowledged";
+}
+
 }  // namespace
 }  // namespace katana::bus
 

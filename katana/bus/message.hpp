@@ -107,7 +107,8 @@ class Delivery {
   // This process has published it.
   bool is_from_here() const noexcept { return envelope().is_from_here; }
   Origin origin() const noexcept { return envelope().origin; }
-  // Not 0: no message, but what the bus says of a request, such as 503: nobody answers it.
+  // Not 0: no message, but what the bus says of a request, such as 503: nobody answers it. The
+  // payload is then the server's words for it, if it has any.
   std::uint16_t status() const noexcept { return envelope().status; }
 
   // This reactor's hold on the memory of the payload: retain() and let_go(), or Outbox::refer().

@@ -153,6 +153,16 @@ StreamPosition StreamLog::position_of(const ConsumeOptions& options) const {
   return position;
 }
 
+std::uint64_t StreamLog::waiting_for(const StreamPosition& position) const {
+  const std::string& filter = position.options.filter;
+  const auto behind =
+      std::count_if(entries_.lower_bound(position.next), entries_.end(), [&](const auto& each) {
+        return filter.empty() || matches(filter, each.second.message.envelope().subject());
+      });
+  return static_cast<std::uint64_t>(behind) + position.first.size() +
+         position.unacknowledged.size();
+}
+
 StreamLog::Next StreamLog::take(StreamPosition& position, Instant now) {
   expire(now);
   const ConsumeOptions& options = position.options;

@@ -67,6 +67,8 @@ class StreamLog {
 
   // Where a new consumer begins; its `start` is looked up now, not at its first message.
   StreamPosition position_of(const ConsumeOptions& options) const;
+  // How many it has yet to be given, of what is kept now.
+  std::uint64_t waiting_for(const StreamPosition& position) const;
   // Counts it as given.
   Next take(StreamPosition& position, Instant now);
   // How many of what is kept come behind it, whatever the filter.

@@ -10,7 +10,7 @@
 //   bus::ConsumeOptions billing{.stream = "orders", .durable = "billing"};
 //   auto consumer = co_await streams.consume(billing);
 //   while (auto message = co_await (*consumer)->next()) {
-//     if (!*message) …                                       // an Error; the consumer goes on
+//     if (!*message) …                            // an Error that is told; the consumer goes on
 //     if (co_await bill(**message)) (*consumer)->acknowledge(**message);
 //   }
 //
@@ -19,7 +19,21 @@
 // At least once: what store() has acknowledged is given to every consumer from its position on,
 // and again after ack_wait until it is acknowledged or was given deliveries_max times. Of the same
 // id within duplicate_window one is stored. Subscribers of the bus are given what is stored, too,
-// as any message.
+// as any message. submit() is store() without waiting: it keeps a message and stores it again until
+// the stream has acknowledged it.
+//
+// A Consumer goes on by itself, whatever becomes of the servers, of the consumer, or of the stream.
+// Each of these events is recognised, and next() tells it once, as an Error:
+//
+//   the server is away, or has no leader     unavailable; it goes on when the server answers
+//   the consumer is gone                     nothing, when no message was lost: it is made again
+//                                            behind the last message that it gave
+//   the stream is gone                       not_found, until somebody makes it again. A process
+//                                            that called ensure() makes it again by itself
+//   the stream was made again, or its        data_loss; then all that it keeps, from its first
+//   sequences went back                      message on, which has StoredMessage::is_anew
+//   messages left the stream before they     StoredMessage::missed of the next one says how many,
+//   were given                               where that can be counted; behind an outage data_loss
 //
 //                in process                        JetStream
 //   kept         by the process, while it runs     by the servers, on disk or in memory
@@ -27,11 +41,11 @@
 //   durable      while the process runs            until it is removed
 //
 // Owns       its streams (in process), or the state of its requests.
-// Thread     a reactor's; a Consumer that of who made it.
+// Thread     a reactor's; a Consumer that of who made it. submit() any.
 // Allocates  what is kept and what waits to be read.
 // Fails      with an Error: invalid_argument for a name or a pattern, not_found for a stream,
 //            already_exists when a stream is there with other subjects, deadline_exceeded, and
-//            unavailable without a server.
+//            unavailable without a server. submit() also with resource_exhausted.
 // Invariant  a Consumer has at most unacknowledged_max messages that are not acknowledged. Messages
 //            come in the order of their sequence, but for those that are given again.
 #pragma once
@@ -87,6 +101,12 @@ struct StoredMessage {
   std::uint64_t waiting = 0;     // that come after it, when it was given
   Timestamp stored_at = {};      // wall clock of who keeps it, in microseconds
   std::string ack_to = {};       // where it is acknowledged; of JetStream
+  // Messages between the last one that this consumer gave and this one: they left the stream
+  // before. Not counted with a filter, and of a durable consumer, which others may read.
+  std::uint64_t missed = 0;
+  // The first of a stream that was made again, or whose sequences went back: `sequence` begins
+  // anew, and older messages may have been missed.
+  bool is_anew = false;
 };
 
 // Where a consumer begins that has no position yet, among what its filter lets through.
@@ -116,13 +136,15 @@ struct ConsumeOptions {
 class Consumer {
  public:
   virtual ~Consumer() = default;
-  // Waits for a message. Nothing: it was closed. An Error: the server is away, or took the consumer
-  // away; the next call goes on where this one was.
+  // Waits for a message. Nothing: it was closed. An Error: what has happened, as above, once for
+  // each cause; the next call waits on. Destroying the coroutine loses no message.
   virtual Task<std::optional<Result<StoredMessage>>> next() = 0;
   virtual void acknowledge(const StoredMessage& message) noexcept = 0;
   // It is to be given again, after that time.
   virtual void reject(const StoredMessage& message, Duration delay = {}) noexcept = 0;
   virtual void close() noexcept = 0;
+  // How many messages were there to be given when it was made.
+  virtual std::uint64_t waiting_at_begin() const noexcept = 0;
 };
 
 class Streams {
@@ -146,6 +168,11 @@ class Streams {
     return do_consume(options);
   }
   Task<Result<std::unique_ptr<Consumer>>> consume(const ConsumeOptions&& options) = delete;
+  // Stores it at least once, in the order of the calls of one thread, and does not wait: any
+  // thread. The message is kept by this process, at most AwayOptions of them, until a stream has
+  // acknowledged it; a stream that is made later stores it then. What is left when the process ends
+  // is counted in BusFigures::not_stored, and logged. resource_exhausted: too much is kept.
+  virtual Result<void> submit(const Publication& publication) = 0;
   // The last `count` of that subject that are kept, the oldest first. At most 1,000.
   virtual Task<Result<std::vector<StoredMessage>>> last(std::string stream, std::string subject,
                                                         std::size_t count) = 0;

@@ -129,6 +129,27 @@ void ProgramBus::on_missed(Bytes pattern, Bytes subject, std::uint64_t count) no
                std::exchange(missed_, 0), subject, pattern);
 }
 
+// Any reactor, as the following.
+void ProgramBus::on_stream_stalled(const std::string& what, const Error& why) noexcept {
+  logger_.error(KATANA_AT_MOST(10, seconds(10)),
+                "{} cannot go on: {}. It is tried again; is JetStream enabled, does the stream "
+                "exist, and has it a leader?",
+                what, why.describe());
+}
+
+void ProgramBus::on_stream_going(const std::string& what, Duration away) noexcept {
+  logger_.warn(KATANA_AT_MOST(10, seconds(10)), "{} goes on, after {} ms", what,
+               milliseconds_of(away));
+}
+
+void ProgramBus::on_stream_gap(const std::string& what, const Error& gap) noexcept {
+  logger_.error(KATANA_AT_MOST(10, seconds(10)), "{} has lost messages: {}", what, gap.describe());
+}
+
+void ProgramBus::on_not_stored(std::uint64_t count) noexcept {
+  logger_.error("{} messages that no stream has acknowledged are lost with this process", count);
+}
+
 }  // namespace katana::host
 
 // SPDX-License-Identifier: Apache-2.0

@@ -5,8 +5,8 @@
 // Allocates  the bus.
 // Fails      make() with an Error that names the setting, or the file.
 // Invariant  the log has one record when the bus loses its servers, one when it has one again, and
-//            one for each reason for which it does not come to one; what is missed is logged at
-//            most once a second.
+//            one for each reason for which it does not come to one; likewise for a stream that
+//            cannot go on. What is missed is logged at most once a second.
 #pragma once
 
 #include <memory>
@@ -39,6 +39,10 @@ class ProgramBus final : private bus::NatsObserver {
   void on_unreachable(const std::string& server, const Error& why) noexcept override;
   void on_server_error(const std::string& server, const std::string& text) noexcept override;
   void on_missed(Bytes pattern, Bytes subject, std::uint64_t count) noexcept override;
+  void on_stream_stalled(const std::string& what, const Error& why) noexcept override;
+  void on_stream_going(const std::string& what, Duration away) noexcept override;
+  void on_stream_gap(const std::string& what, const Error& gap) noexcept override;
+  void on_not_stored(std::uint64_t count) noexcept override;
 
   const log::Logger logger_;
   std::unique_ptr<bus::Bus> bus_;

@@ -107,7 +107,17 @@ const std::array bus_counters{
            [](const bus::BusFigures& of) { return double(of.reconnects); }},
     BusRow{"katana_bus_kept_refused",
            "Publications that were refused because no server was there, and no room to keep them.",
-           [](const bus::BusFigures& of) { return double(of.kept_refused); }}};
+           [](const bus::BusFigures& of) { return double(of.kept_refused); }},
+    BusRow{"katana_bus_stream_recoveries",
+           "Times that a consumer of a stream, or what is submitted to it, went on after a loss.",
+           [](const bus::BusFigures& of) { return double(of.stream_recoveries); }},
+    BusRow{"katana_bus_stream_gaps", "Times that messages of a stream were lost in an outage.",
+           [](const bus::BusFigures& of) { return double(of.stream_gaps); }},
+    BusRow{"katana_bus_stream_missed",
+           "Messages that left their stream before this process was given them.",
+           [](const bus::BusFigures& of) { return double(of.stream_missed); }},
+    BusRow{"katana_bus_not_stored", "Submitted messages that no stream has stored, and none will.",
+           [](const bus::BusFigures& of) { return double(of.not_stored); }}};
 const std::array bus_gauges{
     BusRow{"katana_bus_kept", "Messages that are kept for a server.",
            [](const bus::BusFigures& of) { return double(of.kept); }},
@@ -116,7 +126,11 @@ const std::array bus_gauges{
     BusRow{"katana_bus_waiting", "Messages that wait for reactors.",
            [](const bus::BusFigures& of) { return double(of.waiting); }},
     BusRow{"katana_bus_subscriptions", "Subscriptions of the process.",
-           [](const bus::BusFigures& of) { return double(of.subscriptions); }}};
+           [](const bus::BusFigures& of) { return double(of.subscriptions); }},
+    BusRow{"katana_bus_streams_stalled", "Consumers and submissions that cannot go on.",
+           [](const bus::BusFigures& of) { return double(of.streams_stalled); }},
+    BusRow{"katana_bus_submitted", "Messages that are kept until a stream has acknowledged them.",
+           [](const bus::BusFigures& of) { return double(of.submitted); }}};
 using SandboxRow = Row<std::uint64_t>;
 const std::array sandbox_counters{SandboxRow{"katana_sandbox_refused_calls",
                                              "System calls that process.sandbox refused.",
@@ -209,7 +223,8 @@ Result<void> add_bus_metrics(metrics::Registry& registry, const bus::Bus& bus) {
     const bus::BusFigures figures = bus.figures();
     tell_all(bus_counters, counters, figures);
     tell_all(bus_gauges, gauges, figures);
-    connected.set(bus.health().ready ? 1 : 0);
+    const bus::BusState state = bus.health().state;
+    connected.set(state == bus::BusState::connected || state == bus::BusState::in_process ? 1 : 0);
   });
   return {};
 }

@@ -41,15 +41,35 @@ struct StreamAnswer {
   std::optional<ApiError> error;
   std::optional<Config> config;
   std::optional<StreamState> state;
+  std::optional<std::string> created;
 };
-KATANA_DESCRIBE(StreamAnswer, error, config, state)
+KATANA_DESCRIBE(StreamAnswer, error, config, state, created)
+
+struct SequencePair {
+  std::optional<std::uint64_t> consumer_seq;
+  std::optional<std::uint64_t> stream_seq;
+};
+KATANA_DESCRIBE(SequencePair, consumer_seq, stream_seq)
 
 struct ConsumerAnswer {
   std::optional<ApiError> error;
   std::optional<std::string> name;
   std::optional<std::uint64_t> num_pending;
+  std::optional<SequencePair> delivered;
+  std::optional<SequencePair> ack_floor;
 };
-KATANA_DESCRIBE(ConsumerAnswer, error, name, num_pending)
+KATANA_DESCRIBE(ConsumerAnswer, error, name, num_pending, delivered, ack_floor)
+
+struct KeptMessage {
+  std::optional<std::string> time;
+};
+KATANA_DESCRIBE(KeptMessage, time)
+
+struct MessageAnswer {
+  std::optional<ApiError> error;
+  std::optional<KeptMessage> message;
+};
+KATANA_DESCRIBE(MessageAnswer, error, message)
 
 struct StoredAnswer {
   std::optional<ApiError> error;
@@ -188,14 +208,30 @@ Result<Stream> read_stream(Bytes json) {
     stream.first_sequence = read->state->first_seq.value_or(0);
     stream.last_sequence = read->state->last_seq.value_or(0);
   }
+  stream.created = read->created.value_or("");
   return stream;
 }
 
-Result<NewConsumer> read_consumer(Bytes json) {
+Result<ConsumerState> read_consumer(Bytes json) {
   auto read = read_as<parts::ConsumerAnswer>(json);
   if (!read) return std::unexpected(read.error());
   if (!read->name) return fail(Code::data_loss, "JetStream's answer names no consumer");
-  return NewConsumer{.name = *read->name, .pending = read->num_pending.value_or(0)};
+  ConsumerState consumer{.name = *read->name, .pending = read->num_pending.value_or(0)};
+  if (read->delivered) {
+    consumer.given = read->delivered->stream_seq.value_or(0);
+    consumer.given_count = read->delivered->consumer_seq.value_or(0);
+  }
+  if (read->ack_floor) consumer.acknowledged = read->ack_floor->stream_seq.value_or(0);
+  return consumer;
+}
+
+Result<Timestamp> read_stored_at(Bytes json) {
+  auto read = read_as<parts::MessageAnswer>(json);
+  if (!read) return std::unexpected(read.error());
+  std::optional<Timestamp> time;
+  if (read->message && read->message->time) time = TextForm<Timestamp>::parse(*read->message->time);
+  if (!time) return fail(Code::data_loss, "JetStream's answer has no time of the message");
+  return *time;
 }
 
 Result<Stored> read_stored(Bytes json) {
@@ -216,9 +252,10 @@ std::optional<Place> read_place(Bytes ack_to) {
   const std::size_t from = count >= 11 ? 6 : 4;
   if (count < from + 5) return std::nullopt;
   std::uint64_t deliveries = 0, time_ns = 0;
-  Place place;
+  Place place{.consumer = tokens[from - 1]};
   if (!read_number(tokens[from], deliveries) || !read_number(tokens[from + 1], place.sequence) ||
-      !read_number(tokens[from + 3], time_ns) || !read_number(tokens[from + 4], place.waiting)) {
+      !read_number(tokens[from + 2], place.number) || !read_number(tokens[from + 3], time_ns) ||
+      !read_number(tokens[from + 4], place.waiting)) {
     return std::nullopt;
   }
   place.deliveries = static_cast<std::uint32_t>(deliveries);

@@ -3,33 +3,22 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <deque>
 #include <memory>
+#include <optional>
 #include <utility>
 
-#include "katana/base/secrets.hpp"
-#include "katana/base/synchronization.hpp"
-#include "katana/bus/nats/jet_json.hpp"
-#include "katana/bus/requests.hpp"
+#include "katana/bus/nats/jet_reader.hpp"
 #include "katana/bus/subject.hpp"
-#include "katana/core/sleep.hpp"
-#include "katana/core/timer_wheel.hpp"
+#include "katana/core/reactor.hpp"
 
 namespace katana::bus {
 namespace {
 
 constexpr std::size_t read_max = 1000;
-constexpr std::size_t pull_max = 256;
-constexpr Duration pull_expires = seconds(5);
-constexpr Duration pull_heartbeat = seconds(1);
-constexpr Duration api_timeout = seconds(5);
 
-std::string new_inbox() {
-  std::string inbox(inbox_prefix);
-  for (const char octet : random_octets(12)) {
-    fmt::format_to(std::back_inserter(inbox), "{:02x}", static_cast<unsigned char>(octet));
-  }
-  return inbox;
+std::string name_of_consumer(const ConsumeOptions& options) {
+  if (options.durable.empty()) return fmt::format("stream '{}'", options.stream);
+  return fmt::format("stream '{}', consumer '{}'", options.stream, options.durable);
 }
 
 }  // namespace
@@ -51,8 +40,8 @@ std::string JetNames::full_stream(Bytes name) const {
   return full + "_" + std::string(name);
 }
 
-Task<Result<std::string>> JetStreams::ask(std::string api, std::string json) {
-  Request request{.subject = "$JS.API." + api, .payload = std::move(json), .timeout = api_timeout};
+Task<Result<std::string>> JetStreams::ask(std::string api, std::string json, Duration timeout) {
+  Request request{.subject = "$JS.API." + api, .payload = std::move(json), .timeout = timeout};
   auto answer = co_await bus_.request(std::move(request));
   if (!answer) {
     co_return std::unexpected(answer.error().within("JetStream, if the server has it enabled"));
@@ -76,10 +65,12 @@ Task<Result<void>> JetStreams::do_ensure(StreamOptions options) {
     subjects.push_back(names_.full_subject(each));
   }
   std::string json = jet::write_stream(options, name, subjects);
-  auto found = co_await ask("STREAM.INFO." + name, "");
+  auto found = co_await ask("STREAM.INFO." + name, "", api_timeout);
   if (!found && found.error().code() == Code::not_found) {
-    auto made = co_await ask("STREAM.CREATE." + name, std::move(json));
+    auto made = co_await ask("STREAM.CREATE." + name, std::move(json), api_timeout);
     if (!made) co_return std::unexpected(made.error());
+    const std::lock_guard lock(mutex_);
+    ensured_.insert_or_assign(options.name, options);
     co_return Result<void>();
   }
   if (!found) co_return std::unexpected(found.error());
@@ -91,9 +82,48 @@ Task<Result<void>> JetStreams::do_ensure(StreamOptions options) {
     co_return fail(Code::already_exists,
                    fmt::format("stream '{}' is there, with other subjects", options.name));
   }
-  auto updated = co_await ask("STREAM.UPDATE." + name, std::move(json));
+  auto updated = co_await ask("STREAM.UPDATE." + name, std::move(json), api_timeout);
   if (!updated) co_return std::unexpected(updated.error());
+  const std::lock_guard lock(mutex_);
+  ensured_.insert_or_assign(options.name, options);
   co_return Result<void>();
+}
+
+Result<StreamOptions> JetStreams::options_of_gone(const std::string& stream) {
+  const Instant now = core::Reactor::current()->now();
+  const std::lock_guard lock(mutex_);
+  const auto ensured = ensured_.find(stream);
+  if (ensured == ensured_.end()) {
+    return fail(Code::not_found,
+                fmt::format("stream '{}' is gone, and this process did not make it: call "
+                            "Streams::ensure() in the process that owns it",
+                            stream));
+  }
+  const auto [since, is_new] = gone_since_.try_emplace(stream, now);
+  if (now - since->second < gone_min) {
+    return fail(Code::not_found,
+                fmt::format("stream '{}' is gone, and is made again when it stays so for {} ms",
+                            stream, milliseconds_of(gone_min)));
+  }
+  return ensured->second;
+}
+
+Task<Result<jet::Stream>> JetStreams::look(std::string stream, bool makes, Duration timeout) {
+  const std::string api = "STREAM.INFO." + names_.full_stream(stream);
+  auto found = co_await ask(api, "", timeout);
+  if (!found && found.error().code() == Code::not_found && makes) {
+    auto options = options_of_gone(stream);
+    if (!options) co_return std::unexpected(options.error());
+    auto made = co_await do_ensure(*std::move(options));
+    if (!made) co_return std::unexpected(made.error());
+    found = co_await ask(api, "", timeout);
+  }
+  if (!found) co_return std::unexpected(found.error());
+  {
+    const std::lock_guard lock(mutex_);
+    gone_since_.erase(stream);
+  }
+  co_return jet::read_stream(*found);
 }
 
 Task<Result<Stored>> JetStreams::do_store(std::string subject, std::string payload,
@@ -105,7 +135,7 @@ Task<Result<Stored>> JetStreams::do_store(std::string subject, std::string paylo
   const std::string name = request.subject;
   auto answer = co_await bus_.request(std::move(request));
   if (!answer) {
-    const bool is_connected = bus_.health().ready;
+    const bool is_connected = bus_.health().state == BusState::connected;
     if (answer.error().code() == Code::unavailable && is_connected) {
       co_return fail(Code::not_found, fmt::format("no stream has subject '{}'", name));
     }
@@ -114,162 +144,97 @@ Task<Result<Stored>> JetStreams::do_store(std::string subject, std::string paylo
   co_return jet::read_stored(answer->payload());
 }
 
-Task<Result<JetStreams::Created>> JetStreams::create(ConsumeOptions options, bool acknowledges) {
+Task<Result<jet::ConsumerState>> JetStreams::create(ConsumeOptions options, bool acknowledges,
+                                                    Duration timeout) {
   const std::string stream = names_.full_stream(options.stream);
   std::string filter;
   if (!options.filter.empty()) filter = names_.full_subject(options.filter);
   std::string api = options.durable.empty()
                         ? "CONSUMER.CREATE." + stream
                         : fmt::format("CONSUMER.DURABLE.CREATE.{}.{}", stream, options.durable);
-  auto answer =
-      co_await ask(std::move(api), jet::write_consumer(options, stream, filter, acknowledges));
+  std::string json = jet::write_consumer(options, stream, filter, acknowledges);
+  auto answer = co_await ask(std::move(api), std::move(json), timeout);
   if (!answer) co_return std::unexpected(answer.error());
-  auto made = jet::read_consumer(*answer);
-  if (!made) co_return std::unexpected(made.error());
-  co_return Created{std::move(made->name), made->pending};
+  co_return jet::read_consumer(*answer);
 }
 
-// ---- a consumer --------------------------------------------------------------------------------
+Result<void> JetStreams::submit(const Publication& publication) {
+  if (submit_) return submit_(publication);
+  return fail(Code::unsupported, "this bus keeps nothing for its streams");
+}
 
-class JetStreams::Reader final : public Consumer, private core::TimerEntry {
- public:
-  Reader(JetStreams& streams, const ConsumeOptions& options, std::string name)
-      : TimerEntry([](TimerEntry& entry) noexcept { static_cast<Reader&>(entry).on_silent(); }),
-        bus_(streams.bus_),
-        stream_(streams.names_.full_stream(options.stream)),
-        name_(std::move(name)),
-        inbox_(new_inbox()),
-        places_(std::clamp<std::size_t>(options.unacknowledged_max, 1, pull_max)) {}
+// ---- how streams stand -------------------------------------------------------------------------
 
-  Result<void> begin() {
-    SubscribeOptions how;
-    how.on_notice = [this](const Notice& notice) { on_notice(notice); };
-    auto subscribed = bus_.subscribe(
-        inbox_, [this](const Delivery& message) { on_message(message); }, std::move(how));
-    if (!subscribed) return std::unexpected(subscribed.error());
-    subscription_ = *std::move(subscribed);
-    return {};
-  }
+void JetStreams::note_stalled(const void* of, const ConsumeOptions& options, const Error& why) {
+  note_stalled(of, name_of_consumer(options), why);
+}
 
-  Task<std::optional<Result<StoredMessage>>> next() override {
-    while (true) {
-      if (is_closed_) co_return std::nullopt;
-      if (!queue_.empty()) {
-        StoredMessage first = std::move(queue_.front());
-        queue_.pop_front();
-        co_return Result<StoredMessage>(std::move(first));
-      }
-      if (problem_) {
-        const Error problem = *std::exchange(problem_, std::nullopt);
-        co_return Result<StoredMessage>(std::unexpected(problem));
-      }
-      if (asked_ == 0) pull();
-      arrived_.reset();
-      if (queue_.empty() && !problem_) co_await arrived_.wait();
-    }
+void JetStreams::note_stalled(const void* of, std::string what, const Error& why) {
+  const std::string text = why.describe();
+  bool is_new = false;
+  {
+    const std::lock_guard lock(mutex_);
+    std::string& place = stalled_[of];
+    std::string now = fmt::format("{} cannot go on: {}", what, text);
+    is_new = place != now;
+    place = std::move(now);
   }
-  void acknowledge(const StoredMessage& message) noexcept override {
-    if (!message.ack_to.empty()) (void)bus_.publish(message.ack_to, "+ACK");
-  }
-  void reject(const StoredMessage& message, Duration delay) noexcept override {
-    if (message.ack_to.empty()) return;
-    const std::string text =
-        delay > Duration{} ? fmt::format("-NAK {{\"delay\":{}}}", delay.ns) : "-NAK";
-    (void)bus_.publish(message.ack_to, text);
-  }
-  // What was fetched and not read is given back: another reader has it at once.
-  void close() noexcept override {
-    if (std::exchange(is_closed_, true)) return;
-    cancel();
-    subscription_.cancel();
-    for (const StoredMessage& each : queue_) reject(each, {});
-    queue_.clear();
-    arrived_.set();
-  }
-  ~Reader() override { close(); }
+  if (is_new && observer_ != nullptr) observer_->on_stream_stalled(what, why);
+}
 
- private:
-  void pull() {
-    const auto published =
-        bus_.publish({.subject = fmt::format("$JS.API.CONSUMER.MSG.NEXT.{}.{}", stream_, name_),
-                      .payload = jet::write_pull(places_, pull_expires, pull_heartbeat),
-                      .reply_to = inbox_});
-    if (!published) {
-      problem_ = published.error();
-      return;
-    }
-    asked_ = places_;
-    arm();
-  }
-  void arm() {
-    core::Reactor& reactor = *core::Reactor::current();
-    reactor.timers().arm(*this, reactor.now() + pull_heartbeat * 3);
-  }
-  // No message and no heartbeat: the question was lost, or the server.
-  void on_silent() noexcept {
-    asked_ = 0;
-    arrived_.set();
-  }
-  void on_notice(const Notice& notice) {
-    if (notice.kind == NoticeKind::connected || notice.kind == NoticeKind::may_have_missed ||
-        notice.kind == NoticeKind::missed) {
-      asked_ = 0;
-      arrived_.set();
-    }
-  }
-  void on_message(const Delivery& message) {
-    if (message.status() != 0) return on_status(message);
-    const auto place = jet::read_place(message.reply_to());
-    if (!place) return;
-    queue_.push_back({.message = message.hold(),
-                      .sequence = place->sequence,
-                      .deliveries = place->deliveries,
-                      .waiting = place->waiting,
-                      .stored_at = place->stored_at,
-                      .ack_to = std::string(message.reply_to())});
-    if (asked_ > 0) --asked_;
-    if (asked_ == 0) {
-      cancel();
-    } else {
-      arm();
-    }
-    arrived_.set();
-  }
-  // 100 is a heartbeat, 404 and 408 the end of a question; 409 says why the consumer has ended.
-  void on_status(const Delivery& message) {
-    const std::uint16_t status = message.status();
-    if (status == 100) {
-      arm();
-      return;
-    }
-    cancel();
-    asked_ = 0;
-    if (status != 404 && status != 408) {
-      problem_ = Error(status == 503 ? Code::unavailable : Code::not_found,
-                       fmt::format("consumer '{}' of stream '{}' was ended by the server ({})",
-                                   name_, stream_, status));
-    }
-    arrived_.set();
-  }
+void JetStreams::note_going(const void* of, const ConsumeOptions& options, Duration away) {
+  note_going(of, name_of_consumer(options), away);
+}
 
-  Bus& bus_;
-  const std::string stream_;
-  const std::string name_;
-  const std::string inbox_;
-  const std::size_t places_;
-  Subscription subscription_;
-  std::deque<StoredMessage> queue_;  // at most what was asked for
-  std::size_t asked_ = 0;
-  std::optional<Error> problem_;
-  bool is_closed_ = false;
-  AsyncEvent arrived_;
-};
+void JetStreams::note_going(const void* of, std::string what, Duration away) {
+  recoveries_.fetch_add(1, std::memory_order_relaxed);
+  forget(of);
+  if (observer_ != nullptr) observer_->on_stream_going(what, away);
+}
+
+void JetStreams::note_gap(const ConsumeOptions& options, const Error& what) {
+  gaps_.fetch_add(1, std::memory_order_relaxed);
+  if (observer_ != nullptr) observer_->on_stream_gap(name_of_consumer(options), what);
+}
+
+void JetStreams::note_not_stored(const std::string& subject, const Error& why) {
+  not_stored_.fetch_add(1, std::memory_order_relaxed);
+  if (observer_ != nullptr) {
+    observer_->on_stream_gap(fmt::format("what is stored to '{}'", subject), why);
+  }
+}
+
+void JetStreams::note_not_stored(std::uint64_t count) {
+  if (count == 0) return;
+  not_stored_.fetch_add(count, std::memory_order_relaxed);
+  if (observer_ != nullptr) observer_->on_not_stored(count);
+}
+
+void JetStreams::forget(const void* of) noexcept {
+  const std::lock_guard lock(mutex_);
+  stalled_.erase(of);
+}
+
+std::string JetStreams::stalled() const {
+  const std::lock_guard lock(mutex_);
+  if (stalled_.empty()) return {};
+  if (stalled_.size() == 1) return stalled_.begin()->second;
+  return fmt::format("{} (and {} more)", stalled_.begin()->second, stalled_.size() - 1);
+}
+
+void JetStreams::add_figures(BusFigures& figures) const {
+  figures.stream_recoveries += recoveries_.load(std::memory_order_relaxed);
+  figures.stream_gaps += gaps_.load(std::memory_order_relaxed);
+  figures.stream_missed += missed_.load(std::memory_order_relaxed);
+  figures.not_stored += not_stored_.load(std::memory_order_relaxed);
+  const std::lock_guard lock(mutex_);
+  figures.streams_stalled += stalled_.size();
+}
 
 Task<Result<std::unique_ptr<Consumer>>> JetStreams::do_consume(ConsumeOptions options) {
-  auto created = co_await create(options, true);
-  if (!created) co_return std::unexpected(created.error());
-  auto reader = std::make_unique<Reader>(*this, options, std::move(created->name));
-  if (auto begun = reader->begin(); !begun) co_return std::unexpected(begun.error());
+  auto reader = std::make_unique<JetReader>(*this, std::move(options), true);
+  auto begun = co_await reader->begin();
+  if (!begun) co_return std::unexpected(begun.error());
   co_return std::unique_ptr<Consumer>(std::move(reader));
 }
 
@@ -278,16 +243,14 @@ Task<Result<std::unique_ptr<Consumer>>> JetStreams::do_consume(ConsumeOptions op
 // Reads what the options give, from their start to what is the end now, and keeps the last `keep`.
 Task<Result<std::vector<StoredMessage>>> JetStreams::read(ConsumeOptions options,
                                                           std::size_t keep) {
-  auto created = co_await create(options, false);
-  if (!created) co_return std::unexpected(created.error());
   std::vector<StoredMessage> messages;
-  const std::string name = created->name;
-  Reader reader(*this, options, name);
-  if (auto begun = reader.begin(); !begun) co_return std::unexpected(begun.error());
-  const std::uint64_t wanted =
-      options.start == StartAt::sequence && options.deliveries_max != 0
-          ? std::min<std::uint64_t>(created->pending, options.deliveries_max)
-          : created->pending;
+  JetReader reader(*this, options, false);
+  auto begun = co_await reader.begin();
+  if (!begun) co_return std::unexpected(begun.error());
+  const std::uint64_t pending = reader.waiting_at_begin();
+  const std::uint64_t wanted = options.start == StartAt::sequence && options.deliveries_max != 0
+                                   ? std::min<std::uint64_t>(pending, options.deliveries_max)
+                                   : pending;
   for (std::uint64_t count = 0; count < wanted; ++count) {
     auto next = co_await reader.next();
     if (!next) break;
@@ -296,19 +259,14 @@ Task<Result<std::vector<StoredMessage>>> JetStreams::read(ConsumeOptions options
     messages.push_back(**std::move(next));
     if (messages.back().waiting == 0) break;
   }
-  reader.close();
-  // It would end by itself.
-  (void)bus_.publish(
-      fmt::format("$JS.API.CONSUMER.DELETE.{}.{}", names_.full_stream(options.stream), name), "");
+  reader.remove();
   co_return messages;
 }
 
 // Where to begin so that at least `count` of the filter come, and not many more: JetStream counts
 // what is behind a position, and does not say where the last so many begin.
 Task<Result<std::uint64_t>> JetStreams::first_of_last(ConsumeOptions options, std::size_t count) {
-  auto answer = co_await ask("STREAM.INFO." + names_.full_stream(options.stream), "");
-  if (!answer) co_return std::unexpected(answer.error());
-  auto stream = jet::read_stream(*answer);
+  auto stream = co_await look(options.stream, false, api_timeout);
   if (!stream) co_return std::unexpected(stream.error());
   std::uint64_t low = stream->first_sequence;
   std::uint64_t high = stream->last_sequence + 1;
@@ -316,7 +274,7 @@ Task<Result<std::uint64_t>> JetStreams::first_of_last(ConsumeOptions options, st
   for (int steps = 0; steps < 40 && low + 1 < high; ++steps) {
     const std::uint64_t middle = low + (high - low) / 2;
     options.start_sequence = middle;
-    auto created = co_await create(options, false);
+    auto created = co_await create(options, false, api_timeout);
     if (!created) co_return std::unexpected(created.error());
     (void)bus_.publish(fmt::format("$JS.API.CONSUMER.DELETE.{}.{}",
                                    names_.full_stream(options.stream), created->name),

@@ -213,6 +213,7 @@ void NatsLink::give(Bytes content) {
         if (digit < '0' || digit > '9') break;
         message.status = static_cast<std::uint16_t>(message.status * 10 + (digit - '0'));
       }
+      if (message.payload.empty() && line.size() > 13) message.payload = line.substr(13);
     }
     message.headers = headers;
   }

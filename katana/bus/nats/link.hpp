@@ -35,7 +35,7 @@ struct NatsMessage {
   Bytes reply_to = {};             // empty: nobody waits for an answer
   std::uint16_t status = 0;        // of the line NATS/1.0, such as 503: no responders; 0: none
   Bytes headers = {};              // "Name: value\r\n", for each
-  Bytes payload = {};              // without the headers
+  Bytes payload = {};              // without the headers; of a status without one: its words
 };
 
 // What a link tells its owner, on its reactor.

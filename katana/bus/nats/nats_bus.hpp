@@ -17,6 +17,9 @@
 // A message carries its publisher's number as the header "Katana-Seq: PUBLISHER-NUMBER", in
 // hexadecimal; other clients of NATS see a header more.
 //
+// What is submitted to a stream is sent from the home reactor until the stream has acknowledged it
+// (store_queue.hpp). A drain waits store_drain_max at most until all of it is.
+//
 // Owns       its connections, which live on the home reactor, and what waits for a server.
 // Borrows    the observer of its options.
 // Thread     as Bus says; start() that of the home reactor.
@@ -35,14 +38,17 @@
 #include <vector>
 
 #include "katana/bus/fan_out.hpp"
+#include "katana/bus/nats/jet_streams.hpp"
 #include "katana/bus/nats/options.hpp"
-#include "katana/bus/streams.hpp"
+#include "katana/bus/nats/store_queue.hpp"
 #include "katana/upstream/shared.hpp"
 
 namespace katana::bus {
 
 class NatsBus final : public Bus, private Interest {
  public:
+  static constexpr Duration store_drain_max = seconds(3);
+
   // Does not connect; until start() what is published is treated as NatsOptions::away says.
   static Result<std::unique_ptr<NatsBus>> make(NatsOptions options);
   ~NatsBus() override;
@@ -80,13 +86,17 @@ class NatsBus final : public Bus, private Interest {
   void on_unwanted(const std::shared_ptr<Pattern>& pattern, Bytes group) noexcept override;
   void change(const std::shared_ptr<Pattern>& pattern, Bytes group, bool is_wanted);
   Result<void> enqueue(HeldMessage& message);
+  Result<void> check_sendable(const Publication& publication);
+  Result<void> submit(const Publication& publication);
   void ring();
 
   const NatsOptions options_;
   const std::shared_ptr<upstream::Shared> shared_;
   const std::shared_ptr<upstream::Shared> groups_shared_;
-  FanOut fan_out_;
-  std::unique_ptr<Streams> streams_;
+  std::unique_ptr<JetStreams> streams_;
+  StoreQueue to_store_;
+  const std::string id_prefix_;  // of what is submitted without an id
+  std::atomic<std::uint64_t> last_id_ = 0;
   std::atomic<bool> is_up_ = false;
   // For publications on the home reactor, which need no lock then.
   std::atomic<const core::Reactor*> home_reactor_ = nullptr;
@@ -105,6 +115,9 @@ class NatsBus final : public Bus, private Interest {
   std::size_t outgoing_bytes_ = 0;
   bool rung_ = false;
   Health health_;
+  std::string groups_problem_;  // why the connection of queue groups is away; empty: it is not
+
+  FanOut fan_out_;  // the last member: what it cancels when it ends is told to the others
 };
 
 }  // namespace katana::bus

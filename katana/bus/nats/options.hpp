@@ -34,6 +34,22 @@ class NatsObserver {
   // The server refused something: a subscription, a publication.
   virtual void on_server_error(const std::string& server, const std::string& text) noexcept = 0;
   virtual void on_missed(Bytes pattern, Bytes subject, std::uint64_t count) noexcept = 0;
+  // Streams; on the reactor of the consumer, or the home reactor for what is submitted. `what`
+  // names the stream, and the consumer if it is durable.
+  // It cannot go on; said again only for another reason. It is tried again until on_stream_going().
+  virtual void on_stream_stalled(const std::string& what, const Error& why) noexcept {
+    (void)what, (void)why;
+  }
+  // It goes on, after it was lost `away` ago.
+  virtual void on_stream_going(const std::string& what, Duration away) noexcept {
+    (void)what, (void)away;
+  }
+  // Messages were lost, as `gap` says.
+  virtual void on_stream_gap(const std::string& what, const Error& gap) noexcept {
+    (void)what, (void)gap;
+  }
+  // So many that were submitted are lost with the process, and no stream has acknowledged them.
+  virtual void on_not_stored(std::uint64_t count) noexcept { (void)count; }
 };
 
 struct NatsOptions {

@@ -26,6 +26,13 @@ const std::map<std::string, std::string> tests_of_rows = {
      "what_the_server_does_not_allow_is_told_to_the_subscriber"},
     {"a message is larger than `payload_bytes_max`",
      "what_cannot_be_published_is_refused_with_a_reason"},
+    {"the connection of queue groups is refused or lost",
+     "a_queue_group_whose_connection_is_refused_makes_the_bus_not_ready"},
+    {"a consumer of a stream is lost",
+     "a_consumer_outlives_the_kill_and_the_restart_of_its_server"},
+    {"a stream is lost with the servers' state",
+     "a_stream_whose_store_was_deleted_is_made_again_and_the_gap_is_told"},
+    {"a stream has no leader", "a_server_without_a_leader_is_asked_with_pauses_and_told_once"},
 };
 
 std::string read(const std::string& path) {
@@ -42,6 +49,7 @@ TEST(Outages, each_row_of_the_guide_has_a_test) {
   for (const char* const each :
        {"katana/bus/memory_bus_test.cpp", "katana/bus/messages_test.cpp",
         "katana/bus/nats/nats_bus_test.cpp", "katana/bus/nats/nats_access_test.cpp",
+        "katana/bus/nats/recovery_test.cpp", "katana/bus/nats/jet_reader_test.cpp",
         "katana/testing/bus/bus_network_test.cpp"}) {
     sources += read(each);
   }

@@ -107,6 +107,7 @@ class BusNetwork::Node final : public bus::Bus, private bus::Interest {
     figures.kept = kept_.size();
     figures.kept_bytes = kept_bytes_;
     figures.kept_refused = kept_refused_;
+    figures.submitted = streams_.submitted();
     return figures;
   }
   bus::Streams* streams() noexcept override { return &streams_; }
@@ -409,6 +410,8 @@ void BusNetwork::heal_all() { core_->links_cut.clear(); }
 void BusNetwork::isolate(std::string_view node) { core_->node(node).set_away(true); }
 
 void BusNetwork::rejoin(std::string_view node) { core_->node(node).set_away(false); }
+
+void BusNetwork::lose_streams() { bus::MemoryStreams::lose(*core_->streams); }
 
 void BusNetwork::set_loss(std::uint32_t per_1024) noexcept {
   core_->options.loss_per_1024 = per_1024;

@@ -71,6 +71,8 @@ class BusNetwork {
   // The node loses its server, and is told; then it has one again.
   void isolate(std::string_view node);
   void rejoin(std::string_view node);
+  // The servers lose what their streams kept, and the positions of all consumers.
+  void lose_streams();
   void set_loss(std::uint32_t per_1024) noexcept;
   void set_delay(Duration min, Duration max) noexcept;
   // Messages that links and losses have swallowed so far, one for each node that had a subscriber.

@@ -273,6 +273,71 @@ TEST_F(BusNetworkTest, a_stream_is_read_on_every_node_that_has_a_server) {
   EXPECT_EQ((**next.result()).message.payload(), "3");
 }
 
+// What a consumer gives at once: "payload", with "*" when it is the first of another stream.
+std::string next_of(bus::Consumer& consumer) {
+  auto next = consumer.next();
+  next.start();
+  if (!next.done()) return "-";
+  const auto message = next.result();
+  if (!message) return "end";
+  if (!*message) return "!" + (*message).error().describe();
+  consumer.acknowledge(**message);
+  return ((*message)->is_anew ? "*" : "") + std::string((*message)->message.payload());
+}
+
+TEST_F(BusNetworkTest, streams_that_were_lost_are_made_again_and_their_consumers_go_on) {
+  node(0).reactor.turn({});
+  const bus::StreamOptions rooms{.name = "rooms", .subjects = {"rooms.>"}};
+  auto ensured = node(0).bus->streams()->ensure(rooms);
+  ensured.start();
+  EXPECT_TRUE(ensured.result());
+  const bus::ConsumeOptions from_start{.stream = "rooms"};
+  auto made = node(0).bus->streams()->consume(from_start);
+  made.start();
+  auto consumer = *made.result();
+  const bus::ConsumeOptions durable{.stream = "rooms", .durable = "d"};
+  auto made_durable = node(0).bus->streams()->consume(durable);
+  made_durable.start();
+  auto second = *made_durable.result();
+  EXPECT_TRUE(node(1).publish("rooms.lobby", "1"));
+  node(0).reactor.turn({});
+  EXPECT_EQ(next_of(*consumer), "1");
+  EXPECT_EQ(next_of(*second), "1");
+  buses_.lose_streams();
+  EXPECT_TRUE(node(1).bus->streams()->submit({.subject = "rooms.lobby", .payload = "2"}));
+  node(0).reactor.turn({});
+  for (bus::Consumer* const each : {consumer.get(), second.get()}) {
+    const std::string gap = next_of(*each);
+    EXPECT_NE(gap.find("what came behind sequence 1 is lost"), std::string::npos) << gap;
+    EXPECT_EQ(next_of(*each), "*2");
+    EXPECT_EQ(next_of(*each), "-");
+  }
+  EXPECT_TRUE(node(1).publish("rooms.lobby", "3"));
+  node(0).reactor.turn({});
+  EXPECT_EQ(next_of(*consumer), "3");
+}
+
+TEST_F(BusNetworkTest, what_is_submitted_while_a_node_is_away_is_stored_when_it_is_back) {
+  node(0).reactor.turn({});
+  const bus::StreamOptions rooms{.name = "rooms", .subjects = {"rooms.>"}};
+  auto ensured = node(0).bus->streams()->ensure(rooms);
+  ensured.start();
+  EXPECT_TRUE(ensured.result());
+  buses_.isolate("a");
+  for (const char* const each : {"1", "2"}) {
+    EXPECT_TRUE(node(0).bus->streams()->submit({.subject = "rooms.x", .payload = each}));
+  }
+  EXPECT_EQ(node(0).bus->figures().submitted, 2u);
+  buses_.rejoin("a");
+  EXPECT_EQ(node(0).bus->figures().submitted, 0u);
+  auto kept = node(1).bus->streams()->after("rooms", "rooms.>", 0, 10);
+  kept.start();
+  const auto messages = kept.result();
+  ASSERT_TRUE(messages);
+  ASSERT_EQ(messages->size(), 2u);
+  EXPECT_EQ((*messages)[0].message.payload(), "1");
+}
+
 // Whatever links lose, what came and what was told add up.
 TEST_F(BusNetworkTest, losses_add_up) {
   for (const std::uint32_t loss : {10u, 100u, 500u}) {
