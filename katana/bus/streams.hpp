@@ -181,6 +181,18 @@ class Streams {
                                                          std::uint64_t sequence,
                                                          std::size_t count) = 0;
 
+  // For a module that makes or reads a stream, and cannot: the log says so, and Health::ready is
+  // false until it can. `of` is the module. Any thread. In process nothing happens.
+  virtual void note_stalled(const void* of, const std::string& what, const Error& why) {
+    (void)of, (void)what, (void)why;
+  }
+  // It can, after so long.
+  virtual void note_going(const void* of, const std::string& what, Duration away) {
+    (void)of, (void)what, (void)away;
+  }
+  // It does not want to any more.
+  virtual void forget(const void* of) noexcept { (void)of; }
+
  private:
   virtual Task<Result<void>> do_ensure(StreamOptions options) = 0;
   virtual Task<Result<Stored>> do_store(std::string subject, std::string payload,

@@ -169,7 +169,7 @@ void JetStreams::note_stalled(const void* of, const ConsumeOptions& options, con
   note_stalled(of, name_of_consumer(options), why);
 }
 
-void JetStreams::note_stalled(const void* of, std::string what, const Error& why) {
+void JetStreams::note_stalled(const void* of, const std::string& what, const Error& why) {
   const std::string text = why.describe();
   bool is_new = false;
   {
@@ -186,7 +186,7 @@ void JetStreams::note_going(const void* of, const ConsumeOptions& options, Durat
   note_going(of, name_of_consumer(options), away);
 }
 
-void JetStreams::note_going(const void* of, std::string what, Duration away) {
+void JetStreams::note_going(const void* of, const std::string& what, Duration away) {
   recoveries_.fetch_add(1, std::memory_order_relaxed);
   forget(of);
   if (observer_ != nullptr) observer_->on_stream_going(what, away);

@@ -69,10 +69,10 @@ class JetStreams final : public Streams {
 
   // ---- how streams stand; `of` is who asks: a consumer, or what is submitted
   void note_stalled(const void* of, const ConsumeOptions& options, const Error& why);
-  void note_stalled(const void* of, std::string what, const Error& why);
+  void note_stalled(const void* of, const std::string& what, const Error& why) override;
   // It was made again, or is stored again, after so long.
   void note_going(const void* of, const ConsumeOptions& options, Duration away);
-  void note_going(const void* of, std::string what, Duration away);
+  void note_going(const void* of, const std::string& what, Duration away) override;
   void note_gap(const ConsumeOptions& options, const Error& what);
   // What was submitted to that subject is given up.
   void note_not_stored(const std::string& subject, const Error& why);
@@ -81,7 +81,7 @@ class JetStreams final : public Streams {
   void count_missed(std::uint64_t count) noexcept {
     missed_.fetch_add(count, std::memory_order_relaxed);
   }
-  void forget(const void* of) noexcept;
+  void forget(const void* of) noexcept override;
   // Empty: all of them go on. Else one of them, and how many there are.
   std::string stalled() const;
   void add_figures(BusFigures& figures) const;

@@ -2,9 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
+#include <algorithm>
 #include <chrono>
-#include <optional>
 #include <utility>
 
 #include "katana/base/misuse.hpp"
@@ -18,12 +17,12 @@ namespace {
 
 constexpr Bytes comment = ":\n\n";
 
-std::uint64_t epoch_of(const EventTopicOptions& options) {
-  if (options.epoch != 0) return options.epoch;
-  if (options.bus != nullptr) return 1;
+// Empty: ids are of a stream.
+std::string epoch_of(const EventTopicOptions& options) {
+  if (options.bus != nullptr) return {};
+  if (options.epoch != 0) return fmt::format("{:x}", options.epoch);
   const auto now = std::chrono::system_clock::now().time_since_epoch();
-  return static_cast<std::uint64_t>(
-      std::chrono::duration_cast<std::chrono::milliseconds>(now).count());
+  return fmt::format("{:x}", std::chrono::duration_cast<std::chrono::milliseconds>(now).count());
 }
 
 std::string opening_of(const EventTopicOptions& options) {
@@ -32,27 +31,18 @@ std::string opening_of(const EventTopicOptions& options) {
 }
 
 constexpr Bytes name_header = "Katana-Event";
+constexpr Bytes key_header = "Katana-Event-Key";
+// Then it is told that the stream cannot be read, and the bus is not ready.
+constexpr Duration stalled_after = seconds(2);
 
 std::string subject_of(const std::string& name) { return "events." + name; }
+std::string stream_of(const std::string& name) { return "events-" + name; }
 
 bool has_line_end(Bytes text) noexcept {
   return text.find_first_of(Bytes("\r\n\0", 3)) != Bytes::npos;
 }
 
 }  // namespace
-
-void append_event(std::string& to, Bytes id, const Event& event) {
-  if (!id.empty()) to.append("id: ").append(id).append("\n");
-  if (!event.name.empty()) to.append("event: ").append(event.name).append("\n");
-  Bytes rest = event.data;
-  for (bool more = true; more;) {
-    const std::size_t end = rest.find_first_of("\r\n");
-    more = end != Bytes::npos;
-    to.append("data: ").append(rest.substr(0, end)).append("\n");
-    if (more) rest.remove_prefix(end + (rest.substr(end).starts_with("\r\n") ? 2 : 1));
-  }
-  to.append("\n");
-}
 
 // The subscribers of one reactor, and the message that tells it of new events.
 class EventTopic::ReactorSubscribers final : public Message {
@@ -89,10 +79,10 @@ class EventTopic::ReactorSubscribers final : public Message {
 
 class EventTopic::Subscription final : public ContentSource, private core::TimerEntry {
  public:
-  Subscription(EventTopic& topic, std::uint64_t cursor)
+  Subscription(EventTopic& topic, EventReader reader)
       : TimerEntry([](TimerEntry& entry) noexcept { static_cast<Subscription&>(entry).on_tick(); }),
         topic_(topic),
-        cursor_(cursor),
+        reader_(std::move(reader)),
         unsent_(topic.opening_) {}
   ~Subscription() override {
     if (reactor_subscribers_ != nullptr) reactor_subscribers_->leave(*this);
@@ -148,7 +138,7 @@ class EventTopic::Subscription final : public ContentSource, private core::Timer
   void on_tick() noexcept {
     const bool silent = now() - spoke_at_ >= topic_.options_.heartbeat;
     if (silent && unsent_.empty()) {
-      unsent_ = comment;
+      unsent_ = heartbeat();
       spoke();  // whether there is room for it or not
     } else if (silent) {
       spoke();  // what waits for room will do
@@ -157,31 +147,47 @@ class EventTopic::Subscription final : public ContentSource, private core::Timer
     if (silent) stream_->wake();  // which may destroy this object
   }
 
+  // An id without data is no event: it moves where the reader goes on.
+  Bytes heartbeat() {
+    if (!std::exchange(reader_.has_passed, false)) return comment;
+    words_ = fmt::format(":\nid: {}\n\n", topic_.last_id(reader_));
+    return words_;
+  }
+
   // What is published while a server drains would keep it from ever ending.
-  void end_after_what_is_there() noexcept { end_at_ = topic_.figures().published + 1; }
+  void end_after_what_is_there() noexcept { end_at_ = topic_.next_number(); }
 
   // The next thing to send. False: there is none.
   bool fetch() {
-    if (cursor_ >= end_at_) {
+    if (is_at_end()) return false;
+    EventLog::Taken taken = topic_.take(reader_);
+    if (taken.is_lost) return fetch_lost(taken);
+    if (taken.octets == nullptr) {
+      (void)is_at_end();  // what was passed may have been the last
+      return false;
+    }
+    octets_ = std::move(taken.octets);
+    unsent_ = *octets_;
+    return true;
+  }
+  // Who has no place yet has nothing that was not sent.
+  bool is_at_end() noexcept {
+    ending_ = end_at_ != UINT64_MAX && (!reader_.is_placed || reader_.cursor >= end_at_);
+    return ending_;
+  }
+  // Who comes again and was away for too long is told: to come again would bring it no further.
+  bool fetch_lost(const EventLog::Taken& taken) {
+    const std::uint64_t lost = taken.lost;
+    count(lost != 0 ? topic_.lost_ : topic_.gaps_, std::max<std::uint64_t>(lost, 1));
+    if (taken.is_slow && topic_.options_.slow_reader == SlowReader::disconnect) {
+      count(topic_.disconnected_, 1);
       ending_ = true;
       return false;
     }
-    const Taken taken = topic_.take(cursor_);
-    if (taken.lost != 0) {
-      count(topic_.lost_, taken.lost);
-      if (topic_.options_.slow_reader == SlowReader::disconnect) {
-        count(topic_.disconnected_, 1);
-        ending_ = true;
-        return false;
-      }
-      words_.clear();
-      append_event(words_, {}, {.data = fmt::to_string(taken.lost), .name = "lost"});
-      unsent_ = words_;
-      return true;
-    }
-    if (taken.octets == nullptr) return false;
-    octets_ = taken.octets;
-    unsent_ = *octets_;
+    words_.clear();
+    const std::string data = lost != 0 ? fmt::to_string(lost) : std::string();
+    append_event(words_, {}, {.data = data, .name = "lost"});
+    unsent_ = words_;
     return true;
   }
 
@@ -190,9 +196,9 @@ class EventTopic::Subscription final : public ContentSource, private core::Timer
   ReactorSubscribers* reactor_subscribers_ = nullptr;
   Subscription* next_ = nullptr;
   Subscription* previous_ = nullptr;
-  std::uint64_t cursor_;
-  Octets octets_;  // the event that is being sent
-  Bytes unsent_;   // of octets_, words_, or a literal
+  EventReader reader_;
+  EventLog::Octets octets_;  // the event that is being sent
+  Bytes unsent_;             // of octets_, words_, or a literal
   std::string words_;
   Instant spoke_at_;
   std::uint64_t end_at_ = UINT64_MAX;  // the number of the first event that is not sent any more
@@ -239,8 +245,11 @@ void EventTopic::ReactorSubscribers::on_rung() noexcept {
 
 EventTopic::EventTopic(const EventTopicOptions& options)
     : options_(options),
-      id_prefix_(fmt::format("{:x}-", epoch_of(options))),
-      opening_(opening_of(options)) {
+      opening_(opening_of(options)),
+      log_({.events_max = options.events_kept_max,
+            .bytes_max = options.bytes_kept_max,
+            .recent_for_new = options.recent_for_new},
+           epoch_of(options)) {
   if (options.events_kept_max == 0 || options.heartbeat <= Duration{}) {
     die_of_misuse("an EventTopic was made that keeps no event, or has no heartbeat",
                   "give events_kept_max of 1 at least, and a heartbeat above 0");
@@ -265,93 +274,136 @@ Result<std::uint64_t> EventTopic::publish(const Event& event) {
   if (has_line_end(event.name)) {
     return fail(Code::invalid_argument, "the name of an event has a line end or a zero octet");
   }
+  if (has_line_end(event.key) || event.key.starts_with(' ')) {
+    return fail(Code::invalid_argument,
+                "the key of an event begins with a blank, or has a line end or a zero octet");
+  }
+  if (event.key.size() > key_bytes_max) {
+    return fail(Code::out_of_range,
+                fmt::format("the key of an event has {} octets, and may have {}", event.key.size(),
+                            key_bytes_max));
+  }
   if (event.data.size() + event.name.size() > options_.event_bytes_max) {
     return fail(Code::out_of_range,
                 fmt::format("an event of {} octets is above event_bytes_max, which is {}",
                             event.data.size() + event.name.size(), options_.event_bytes_max));
   }
-  if (options_.bus != nullptr) {
-    const std::string subject = subject_of(options_.name);
-    const bus::Header named[] = {{name_header, event.name}};
-    bus::Publication publication{.subject = subject, .payload = event.data};
-    if (!event.name.empty()) publication.headers = named;
-    auto published = options_.bus->publish(publication);
-    if (!published) return std::unexpected(published.error());
-    return 0;
-  }
+  if (options_.bus != nullptr) return publish_on_bus(event);
   const std::lock_guard lock(mutex_);
-  const std::uint64_t number = first_kept_ + kept_.size();
-  auto octets = std::make_shared<std::string>();
-  append_event(*octets, id_prefix_ + std::to_string(number), event);
-  keep(std::move(octets));
+  const std::uint64_t number = log_.add(event);
+  ring();
   return number;
 }
 
-// With the mutex held. The newest stays, however large it is.
-void EventTopic::keep(std::shared_ptr<std::string> octets) {
-  bytes_kept_ += octets->size();
-  kept_.push_back(std::move(octets));
-  while (kept_.size() > options_.events_kept_max ||
-         (bytes_kept_ > options_.bytes_kept_max && kept_.size() > 1)) {
-    bytes_kept_ -= kept_.front()->size();
-    kept_.pop_front();
-    ++first_kept_;
-  }
+Result<std::uint64_t> EventTopic::publish_on_bus(const Event& event) {
+  bus::Streams* const streams = options_.bus->streams();
+  if (streams == nullptr) return fail(Code::unsupported, "the bus keeps no streams");
+  const std::string subject = subject_of(options_.name);
+  std::vector<bus::Header> headers;
+  if (!event.name.empty()) headers.push_back({name_header, event.name});
+  if (!event.key.empty()) headers.push_back({key_header, event.key});
+  auto submitted = streams->submit({.subject = subject, .payload = event.data, .headers = headers});
+  if (!submitted) return std::unexpected(submitted.error());
+  return 0;
+}
+
+// With the mutex held.
+void EventTopic::ring() {
   for (const auto& reactor_subscribers : all_subscribers_) reactor_subscribers->ring();
 }
 
 // ---- events of all processes -------------------------------------------------------------------
 
-// What was in the stream and is not any more is a gap, which readers are told as lost.
 void EventTopic::add_stored(const bus::StoredMessage& message) {
   const Event event{.data = message.message.payload(),
-                    .name = message.message.header(name_header).value_or("")};
+                    .name = message.message.header(name_header).value_or(""),
+                    .key = message.message.header(key_header).value_or("")};
   const std::lock_guard lock(mutex_);
-  const std::uint64_t next = first_kept_ + kept_.size();
-  if (message.sequence < next) return;  // it was given again
-  if (message.sequence > next) {
-    kept_.clear();
-    bytes_kept_ = 0;
-    first_kept_ = message.sequence;
-  }
-  auto octets = std::make_shared<std::string>();
-  append_event(*octets, id_prefix_ + std::to_string(message.sequence), event);
-  keep(std::move(octets));
+  if (log_.add_stored(event, message.sequence, message.stored_at, message.is_anew)) ring();
 }
 
-Task<Result<void>> EventTopic::read_stream() {
-  bus::Streams* const streams = options_.bus->streams();
-  if (streams == nullptr) {
-    co_return fail(Code::unsupported, "the bus keeps no streams");
-  }
-  bus::StreamOptions stream{.name = "events-" + options_.name,
-                            .subjects = {subject_of(options_.name)},
-                            .messages_max = options_.events_kept_max};
-  auto ensured = co_await streams->ensure(stream);
-  if (!ensured) co_return ensured;
-  std::uint64_t next = 0;
-  {
-    const std::lock_guard lock(mutex_);
-    next = first_kept_ + kept_.size();
-  }
-  bus::ConsumeOptions from{
-      .stream = "events-" + options_.name, .start = bus::StartAt::sequence, .start_sequence = next};
-  auto consumer = co_await streams->consume(from);
-  if (!consumer) co_return std::unexpected(consumer.error());
+void EventTopic::note_loaded() {
+  const std::lock_guard lock(mutex_);
+  log_.note_loaded();
+  ring();
+}
+
+// What is asked without a server would be kept for it, again and again.
+Task<void> EventTopic::until_connected() {
   while (true) {
-    auto message = co_await (*consumer)->next();
-    if (!message) co_return Result<void>();
-    if (!*message) co_return std::unexpected(message->error());
-    (*consumer)->acknowledge(**message);
-    add_stored(**message);
+    const bus::BusState state = options_.bus->health().state;
+    if (state == bus::BusState::connected || state == bus::BusState::in_process) co_return;
+    co_await core::sleep_for(milliseconds(100));
   }
 }
+
+Task<Result<std::unique_ptr<bus::Consumer>>> EventTopic::open_stream() {
+  co_await until_connected();
+  bus::Streams* const streams = options_.bus->streams();
+  if (streams == nullptr) co_return fail(Code::unsupported, "the bus keeps no streams");
+  const bus::StreamOptions stream{.name = stream_of(options_.name),
+                                  .subjects = {subject_of(options_.name)},
+                                  .messages_max = options_.events_kept_max};
+  auto ensured = co_await streams->ensure(stream);
+  if (!ensured) co_return std::unexpected(ensured.error());
+  const bus::ConsumeOptions from_first{.stream = stream.name};
+  auto consumer = co_await streams->consume(from_first);
+  co_return consumer;
+}
+
+// An Error is told by the bus: the consumer goes on, and a gap is told to the readers.
+Task<void> EventTopic::read_stream(bus::Consumer& consumer) {
+  std::uint64_t waiting = consumer.waiting_at_begin();
+  if (waiting == 0) note_loaded();
+  while (true) {
+    auto message = co_await consumer.next();
+    if (!message) co_return;
+    if (!*message) {
+      if ((*message).error().code() != Code::data_loss) continue;
+      const std::lock_guard lock(mutex_);
+      log_.add_gap(0);
+      ring();
+      continue;
+    }
+    consumer.acknowledge(**message);
+    add_stored(**message);
+    if (waiting != 0 && (--waiting == 0 || (*message)->waiting == 0)) {
+      waiting = 0;
+      note_loaded();
+    }
+  }
+}
+
+// While it is known to be stalled; a task that is destroyed ends it, too.
+struct EventTopic::Stall {
+  ~Stall() {
+    if (streams != nullptr) streams->forget(of);
+  }
+  bus::Streams* const streams;
+  const void* const of;
+};
 
 Task<void> EventTopic::follow_stream() {
+  const Stall stall{options_.bus->streams(), this};
+  core::Reactor& reactor = *core::Reactor::current();
+  const std::string what = fmt::format("stream '{}'", stream_of(options_.name));
+  Instant failing_since = never;
   while (true) {
-    auto read = co_await read_stream();
-    // Told by the bus's own records; what was read is kept, and it goes on behind it.
-    co_await core::sleep_for(read ? milliseconds(10) : milliseconds(500));
+    auto consumer = co_await open_stream();
+    bus::Streams* const streams = stall.streams;
+    if (consumer) {
+      if (failing_since != never && streams != nullptr) {
+        streams->note_going(this, what, reactor.now() - failing_since);
+      }
+      failing_since = never;
+      co_await read_stream(**consumer);
+      continue;
+    }
+    if (failing_since == never) failing_since = reactor.now();
+    if (streams != nullptr && reactor.now() - failing_since >= stalled_after) {
+      streams->note_stalled(this, what, consumer.error());
+    }
+    co_await core::sleep_for(milliseconds(500));
   }
 }
 
@@ -370,6 +422,17 @@ Task<void> EventTopic::follow() {
 }
 
 Reply EventTopic::subscribe(const RequestView& request) {
+  return subscribe(
+      EventReader{.wanted_id = std::string(request.field("last-event-id").value_or(""))});
+}
+
+Reply EventTopic::subscribe(const RequestView& request, std::vector<std::string> keys) {
+  return subscribe(
+      EventReader{.keys = std::move(keys),
+                  .wanted_id = std::string(request.field("last-event-id").value_or(""))});
+}
+
+Reply EventTopic::subscribe(EventReader reader) {
   if (subscribers_.fetch_add(1, std::memory_order_relaxed) >= options_.subscribers_max) {
     subscribers_.fetch_sub(1, std::memory_order_relaxed);
     refused_.fetch_add(1, std::memory_order_relaxed);
@@ -378,7 +441,11 @@ Reply EventTopic::subscribe(const RequestView& request) {
   }
   std::unique_ptr<Subscription> subscription;
   try {
-    subscription = std::make_unique<Subscription>(*this, first_wanted(request));
+    {
+      const std::lock_guard lock(mutex_);
+      log_.place_if_loaded(reader);
+    }
+    subscription = std::make_unique<Subscription>(*this, std::move(reader));
   } catch (...) {
     subscribers_.fetch_sub(1, std::memory_order_relaxed);
     throw;
@@ -389,28 +456,19 @@ Reply EventTopic::subscribe(const RequestView& request) {
   return reply;
 }
 
-std::uint64_t EventTopic::first_wanted(const RequestView& request) const {
-  const Bytes id = request.field("last-event-id").value_or("");
+EventLog::Taken EventTopic::take(EventReader& reader) {
   const std::lock_guard lock(mutex_);
-  const std::uint64_t next = first_kept_ + kept_.size();
-  if (id.empty()) return next - std::min(kept_.size(), options_.recent_for_new);
-  // Of another life of the program: everything that is kept is new to this reader.
-  if (!id.starts_with(id_prefix_)) return first_kept_;
-  const Bytes digits = id.substr(id_prefix_.size());
-  std::uint64_t number = 0;
-  const auto [end, failure] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  const bool known =
-      failure == std::errc() && end == digits.data() + digits.size() && number < next;
-  return known ? number + 1 : first_kept_;
+  return log_.take(reader);
 }
 
-EventTopic::Taken EventTopic::take(std::uint64_t& cursor) {
+std::string EventTopic::last_id(const EventReader& reader) const {
   const std::lock_guard lock(mutex_);
-  if (cursor < first_kept_) return {nullptr, first_kept_ - std::exchange(cursor, first_kept_)};
-  const std::uint64_t index = cursor - first_kept_;
-  if (index >= kept_.size()) return {};
-  ++cursor;
-  return {kept_[index], 0};
+  return log_.last_id(reader);
+}
+
+std::uint64_t EventTopic::next_number() const {
+  const std::lock_guard lock(mutex_);
+  return log_.next_number();
 }
 
 EventTopic::ReactorSubscribers& EventTopic::reactor_subscribers(core::Reactor& reactor) {
@@ -424,21 +482,20 @@ EventTopic::ReactorSubscribers& EventTopic::reactor_subscribers(core::Reactor& r
 
 std::vector<std::shared_ptr<const std::string>> EventTopic::kept_from(std::uint64_t number) const {
   const std::lock_guard lock(mutex_);
-  const std::uint64_t passed = number > first_kept_ ? number - first_kept_ : 0;
-  if (passed >= kept_.size()) return {};
-  return {kept_.begin() + static_cast<std::ptrdiff_t>(passed), kept_.end()};
+  return log_.from(number);
 }
 
 EventTopicFigures EventTopic::figures() const {
   EventTopicFigures figures;
   figures.delivered = delivered_.load(std::memory_order_relaxed);
   figures.lost = lost_.load(std::memory_order_relaxed);
+  figures.gaps = gaps_.load(std::memory_order_relaxed);
   figures.disconnected = disconnected_.load(std::memory_order_relaxed);
   figures.refused = refused_.load(std::memory_order_relaxed);
   figures.subscribers = subscribers_.load(std::memory_order_relaxed);
   const std::lock_guard lock(mutex_);
-  figures.published = first_kept_ - 1 + kept_.size();
-  figures.events_kept = kept_.size();
+  figures.published = log_.published();
+  figures.events_kept = log_.size();
   return figures;
 }
 
