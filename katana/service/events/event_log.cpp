@@ -11,9 +11,10 @@
 namespace katana {
 namespace {
 
-// Of entries that are kept no more; see forgotten_.
+// Of entries that are kept no more; see forgotten_. A gap is this and how many were lost.
 constexpr std::uint64_t hash_of_none = 0;  // everybody's
 constexpr std::uint64_t hash_of_gap = 1;
+constexpr std::uint64_t hash_min = std::uint64_t{1} << 32;
 constexpr std::size_t forgotten_min = 4096;
 constexpr std::size_t forgotten_max = 64 * 1024;
 
@@ -113,13 +114,13 @@ void EventLog::add_gap(std::uint64_t lost) {
 }
 
 std::uint64_t EventLog::hash_of(Bytes key) const noexcept {
-  return std::max<std::uint64_t>(hash_.of(key), hash_of_gap + 1);
+  return std::max(hash_.of(key), hash_min);
 }
 
 void EventLog::keep(Entry entry) {
   if (entry.octets != nullptr) bytes_ += entry.octets->size();
   entries_.push_back(std::move(entry));
-  while (entries_.size() > limits_.events_max ||
+  while (size() > limits_.events_max || gaps_ > limits_.events_max ||
          (bytes_ > limits_.bytes_max && entries_.size() > 1)) {
     drop_first();
   }
@@ -129,7 +130,7 @@ void EventLog::drop_first() {
   const Entry& first = entries_.front();
   std::uint64_t hash = hash_of_none;
   if (first.octets == nullptr) {
-    hash = hash_of_gap;
+    hash = std::min(hash_of_gap + first.lost, hash_min - 1);
     --gaps_;
   } else {
     bytes_ -= first.octets->size();
@@ -236,7 +237,11 @@ void EventLog::count_lost(EventReader& reader) {
   std::uint64_t count = !reader.keys && from < remembered ? remembered - from : 0;
   for (std::uint64_t number = std::max(from, remembered); number < first_; ++number) {
     const std::uint64_t hash = forgotten_[number - remembered];
-    if (hash == hash_of_gap) is_countable = false;
+    if (hash != hash_of_none && hash < hash_min) {
+      is_countable = is_countable && !reader.keys && hash != hash_of_gap;
+      count += hash - hash_of_gap;
+      continue;
+    }
     const auto is_own = [&](const std::string& key) { return hash_of(key) == hash; };
     if (!reader.keys || hash == hash_of_none || std::ranges::any_of(*reader.keys, is_own)) ++count;
   }

@@ -11,8 +11,8 @@
 // Thread     one at a time: its topic has a lock.
 // Allocates  for each event.
 // Fails      std::bad_alloc.
-// Invariant  at most events_max entries and bytes_max bytes are kept; the newest stays, however
-//            large it is. A reader is given entries in their order, each once, and none that it
+// Invariant  at most events_max events, as many gaps, and bytes_max bytes are kept; the newest
+//            stays, however large it is. A reader is given entries in their order, each once, and none that it
 //            wants is passed over without being told as lost.
 #pragma once
 

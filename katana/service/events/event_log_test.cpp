@@ -237,6 +237,24 @@ TEST_F(StreamLogOfEvents, what_a_restored_store_gives_again_is_not_told_again) {
   EXPECT_EQ(told(log_, reader), (Said{"!lost", "other 5", "other 6"}));
 }
 
+TEST_F(StreamLogOfEvents, gaps_that_are_kept_no_more_are_counted_with_what_was_lost_in_them) {
+  add(100, 1, "1");
+  log_.note_loaded();
+  add(500, 5, "5");
+  for (std::uint64_t sequence = 6; sequence <= 9; ++sequence) {
+    add(static_cast<std::int64_t>(100 * sequence), sequence, std::to_string(sequence));
+  }
+  EXPECT_EQ(told_to(log_, id_of(100, 1)), (Said{"!lost:4", "6", "7", "8", "9"}));
+  EXPECT_EQ(told_to(log_, id_of(100, 1), Keys{"x"}), (Said{"!lost", "6", "7", "8", "9"}));
+  log_.add_gap(0);
+  for (std::uint64_t sequence = 1; sequence <= 4; ++sequence) {
+    add(static_cast<std::int64_t>(1000 + sequence), sequence, "new", sequence == 1);
+  }
+  EXPECT_EQ(told_to(log_, id_of(900, 9)), (Said{"!lost", "new", "new", "new", "new"}));
+  for (int count = 0; count < 10; ++count) log_.add_gap(0);
+  EXPECT_EQ(log_.size(), 0u) << "gaps are bounded, too";
+}
+
 }  // namespace
 }  // namespace katana
 
