@@ -12,8 +12,8 @@
 // Allocates  for each event.
 // Fails      std::bad_alloc.
 // Invariant  at most events_max events, as many gaps, and bytes_max bytes are kept; the newest
-//            stays, however large it is. A reader is given entries in their order, each once, and none that it
-//            wants is passed over without being told as lost.
+//            stays, however large it is. A reader is given entries in their order, each once, and
+//            none that it wants is passed over without being told as lost.
 #pragma once
 
 #include <cstdint>

@@ -29,16 +29,16 @@
 //                Without data: some, nobody knows how many.
 //   retry        said once, at the beginning of a stream.
 //   heartbeat    a comment whenever nothing was sent for so long, so that nobody on the way takes
-//                the connection for dead, and a reader that has left is noticed. A reader of keys is
-//                sent its new id with it when events of other keys have passed.
+//                the connection for dead, and a reader that has left is noticed. A reader of keys
+//                is sent its new id with it when events of other keys have passed.
 //   slow reader  one that takes less than is published. Its place in what is kept is overtaken: it
 //                loses the oldest events, and an event "lost" says how many; or its stream ends.
 //   leaving      ends the subscription at once.
 //   draining     a reader is sent what it has not been sent yet, and its stream ends.
 //
 // Owns       the events that are kept: one copy of each, whatever the number of readers.
-// Borrows    the bus, which outlives it. Nothing else after a call. Its subscribers refer to it: it outlives the
-//            server.
+// Borrows    the bus, which outlives it. Nothing else after a call. Its subscribers refer to it: it
+//            outlives the server.
 // Thread     subscribe() a reactor's; the rest any.
 // Allocates  for each event once, for each subscriber once.
 // Fails      publish(): invalid_argument for a name with a line end, or a key that begins with a
