@@ -134,10 +134,13 @@ class Instance {
 
  private:
   static Task<std::string> open_session(sessions::DatabaseSessionStore& store, int number) {
-    const sessions::SessionKey key = crypto::sha256(std::to_string(number));
-    sessions::StoredSession session{std::make_shared<sessions::SessionRecord>(), 0};
-    const katana::Result<void> made = co_await store.create(key, std::move(session), 2000);
-    co_return made ? "" : made.error().describe();
+    sessions::SessionWrite write;
+    write.key = crypto::sha256(std::to_string(number));
+    write.record = std::make_shared<sessions::SessionRecord>();
+    write.expires_s = 2000;
+    const katana::Result<bool> made = co_await store.compare_and_set(std::move(write));
+    if (!made) co_return made.error().describe();
+    co_return *made ? "" : "there is one already";
   }
   static Task<std::string> claim_key(idempotency::DatabaseStore& store, int number) {
     idempotency::Claim claim;

@@ -22,11 +22,12 @@ std::string mask_form_secret(Bytes secret) {
   return encode_base64url(octets);
 }
 
+// The halves of a token of another size are no pad and no secret of this size.
 bool is_token_of(Bytes token, Bytes secret) {
   const auto octets = decode_base64url(token);
-  if (secret.empty() || !octets || octets->size() != 2 * secret.size()) return false;
-  std::string unmasked(Bytes(*octets).substr(secret.size()));
-  for (std::size_t index = 0; index < secret.size(); ++index) {
+  if (secret.empty() || !octets) return false;
+  std::string unmasked = octets->substr(octets->size() / 2);
+  for (std::size_t index = 0; index < unmasked.size(); ++index) {
     unmasked[index] = static_cast<char>(unmasked[index] ^ (*octets)[index]);
   }
   return equal_in_constant_time(unmasked, secret);

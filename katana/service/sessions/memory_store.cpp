@@ -75,46 +75,44 @@ Task<Result<std::optional<StoredSession>>> MemorySessionStore::load(SessionKey k
   co_return std::optional(found->second.session);
 }
 
-Task<Result<void>> MemorySessionStore::create(SessionKey key, StoredSession session,
-                                              std::int64_t expires_s) {
+Task<Result<bool>> MemorySessionStore::compare_and_set(SessionWrite write) {
   const std::lock_guard lock(mutex_);
-  if (const auto found = sessions_.find(key); found != sessions_.end()) erase(found);
-  const std::size_t bytes = bytes_of(*session.record) + entry_overhead_bytes;
-  evict(bytes, session.record->seen_s);
+  const std::int64_t now_s = write.record->seen_s;
+  const auto found = sessions_.find(write.key);
+  const bool is_there = found != sessions_.end() && found->second.expires_s > now_s;
+  if (is_there != write.read_version.has_value()) co_return false;
+  if (is_there && found->second.session.version != *write.read_version) co_return false;
+  // It is not among those that make room for it, and comes back if there is none.
+  std::optional<Entry> before;
+  if (found != sessions_.end()) {
+    if (is_there) before = found->second;
+    erase(found);
+  }
+  const std::size_t bytes = bytes_of(*write.record) + entry_overhead_bytes;
+  evict(bytes, now_s);
   if (!fits(bytes)) {
+    if (before) insert(write.key, std::move(before->session), before->expires_s);
     co_return fail(Code::resource_exhausted,
                    "the store of sessions is full of users who are logged in; raise "
-                   "sessions.memory.sessions_max or bytes_max, or shorten their lifetimes");
+                   "sessions.memory.sessions_max or bytes_max, keep less in a session, or shorten "
+                   "their lifetimes");
   }
-  insert(key, std::move(session), expires_s);
-  co_return {};
-}
-
-Task<Result<bool>> MemorySessionStore::update(SessionKey key, StoredSession session,
-                                              std::int64_t expires_s) {
-  const std::lock_guard lock(mutex_);
-  const auto found = sessions_.find(key);
-  if (found == sessions_.end() || found->second.session.version != session.version) {
-    co_return false;
-  }
-  const std::size_t bytes = bytes_of(*session.record) + entry_overhead_bytes;
-  if (bytes_ - found->second.bytes + bytes > options_.bytes_max) {
-    co_return fail(Code::resource_exhausted,
-                   "the store of sessions has no room for what is to be kept; raise "
-                   "sessions.memory.bytes_max, or keep less in a session");
-  }
-  erase(found);
-  ++session.version;
-  insert(key, std::move(session), expires_s);
+  StoredSession session;
+  session.record = std::move(write.record);
+  session.version = is_there ? *write.read_version + 1 : 0;
+  insert(write.key, std::move(session), write.expires_s);
   co_return true;
 }
 
-Task<Result<void>> MemorySessionStore::touch(SessionKey key, std::int64_t seen_s,
-                                             std::int64_t expires_s) {
+Task<Result<void>> MemorySessionStore::touch(SessionKey key, std::int64_t version,
+                                             std::int64_t seen_s, std::int64_t expires_s) {
   const std::lock_guard lock(mutex_);
   const auto found = sessions_.find(key);
   if (found == sessions_.end()) co_return {};
   Entry& entry = found->second;
+  const bool is_earlier = entry.session.record->seen_s < seen_s && seen_s < entry.expires_s &&
+                          entry.session.version == version;
+  if (!is_earlier) co_return {};
   auto seen = std::make_shared<SessionRecord>(*entry.session.record);
   seen->seen_s = seen_s;
   Order& order = order_of(*seen);
@@ -130,16 +128,31 @@ Task<Result<void>> MemorySessionStore::remove(SessionKey key) {
   co_return {};
 }
 
-Task<Result<std::int64_t>> MemorySessionStore::remove_all(std::string issuer, std::string principal,
-                                                          std::optional<SessionKey> kept) {
-  const std::lock_guard lock(mutex_);
+std::int64_t MemorySessionStore::erase_all(const std::string& issuer, const std::string& principal,
+                                           const SessionKey* kept) {
   std::vector<SessionKey> keys;
   const auto [first, end] = by_principal_.equal_range(whose(issuer, principal));
   for (auto each = first; each != end; ++each) {
-    if (each->second != kept) keys.push_back(each->second);
+    if (kept == nullptr || each->second != *kept) keys.push_back(each->second);
   }
   for (const SessionKey& key : keys) erase(sessions_.find(key));
-  co_return static_cast<std::int64_t>(keys.size());
+  return static_cast<std::int64_t>(keys.size());
+}
+
+Task<Result<std::int64_t>> MemorySessionStore::remove_all(std::string issuer,
+                                                          std::string principal) {
+  const std::lock_guard lock(mutex_);
+  co_return erase_all(issuer, principal, nullptr);
+}
+
+Task<Result<std::optional<std::int64_t>>> MemorySessionStore::remove_others(std::string issuer,
+                                                                            std::string principal,
+                                                                            SessionKey kept,
+                                                                            std::int64_t version) {
+  const std::lock_guard lock(mutex_);
+  const auto found = sessions_.find(kept);
+  if (found == sessions_.end() || found->second.session.version != version) co_return std::nullopt;
+  co_return std::optional(erase_all(issuer, principal, &kept));
 }
 
 MemorySessionStore::Figures MemorySessionStore::figures() const {

@@ -6,9 +6,9 @@
 // Owns       the records.
 // Thread     any. One lock, held for less than a microsecond.
 // Allocates  for each session; what is kept of it is counted in bytes_max.
-// Fails      when full create() and update() are refused (Code::resource_exhausted, 503), after
-//            what nobody has logged in to was forgotten, the longest unseen first.
-// Invariant  who has logged in is never forgotten for want of room.
+// Fails      when full compare_and_set() is refused (Code::resource_exhausted, 503), after sessions
+//            without a user were forgotten, the longest unseen first.
+// Invariant  a session whose user has logged in is never forgotten for want of room.
 #pragma once
 
 #include <cstddef>
@@ -32,12 +32,14 @@ class MemorySessionStore final : public SessionStore {
   explicit MemorySessionStore(MemoryStoreOptions options = {}) noexcept : options_(options) {}
 
   Task<Result<std::optional<StoredSession>>> load(SessionKey key, std::int64_t now_s) override;
-  Task<Result<void>> create(SessionKey key, StoredSession session, std::int64_t expires_s) override;
-  Task<Result<bool>> update(SessionKey key, StoredSession session, std::int64_t expires_s) override;
-  Task<Result<void>> touch(SessionKey key, std::int64_t seen_s, std::int64_t expires_s) override;
+  Task<Result<bool>> compare_and_set(SessionWrite write) override;
+  Task<Result<void>> touch(SessionKey key, std::int64_t version, std::int64_t seen_s,
+                           std::int64_t expires_s) override;
   Task<Result<void>> remove(SessionKey key) override;
-  Task<Result<std::int64_t>> remove_all(std::string issuer, std::string principal,
-                                        std::optional<SessionKey> kept) override;
+  Task<Result<std::int64_t>> remove_all(std::string issuer, std::string principal) override;
+  Task<Result<std::optional<std::int64_t>>> remove_others(std::string issuer, std::string principal,
+                                                          SessionKey kept,
+                                                          std::int64_t version) override;
 
   // Of now, and since the store was made.
   struct Figures {
@@ -68,6 +70,8 @@ class MemorySessionStore final : public SessionStore {
   }
   void erase(Sessions::iterator found);
   void insert(const SessionKey& key, StoredSession session, std::int64_t expires_s);
+  std::int64_t erase_all(const std::string& issuer, const std::string& principal,
+                         const SessionKey* kept);
   void evict(std::size_t bytes, std::int64_t now_s);
   bool fits(std::size_t bytes) const noexcept {
     return sessions_.size() < options_.sessions_max && bytes_ + bytes <= options_.bytes_max;

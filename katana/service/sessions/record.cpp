@@ -7,7 +7,8 @@
 namespace katana::sessions {
 namespace {
 
-constexpr char form_number = 1;
+constexpr char form_of_cookies = 1;
+constexpr char form_of_stores = 2;  // with secret hashes at its end
 
 void put_number(std::string& to, std::uint64_t number) {
   for (; number >= 0x80; number >>= 7) to.push_back(static_cast<char>(number | 0x80));
@@ -68,7 +69,8 @@ bool is_expired(const SessionRecord& record, const Lifetimes& lifetimes,
 }
 
 std::string encode_session(const SessionRecord& record) {
-  std::string to(1, form_number);
+  const bool is_stored = !record.secret_hash.empty();
+  std::string to(1, is_stored ? form_of_stores : form_of_cookies);
   to.reserve(bytes_of(record));
   for (const std::int64_t time : {record.began_s, record.authenticated_s, record.seen_s}) {
     put_number(to, static_cast<std::uint64_t>(time));
@@ -81,11 +83,16 @@ std::string encode_session(const SessionRecord& record) {
     put_number(to, list->size());
     for (const std::string& each : *list) put_text(to, each);
   }
+  if (!is_stored) return to;
+  put_text(to, record.secret_hash);
+  put_text(to, record.former_secret_hash);
+  put_number(to, static_cast<std::uint64_t>(record.renewed_s));
   return to;
 }
 
 std::optional<SessionRecord> decode_session(Bytes octets) {
-  if (!octets.starts_with(form_number)) return std::nullopt;
+  const bool is_stored = octets.starts_with(form_of_stores);
+  if (!is_stored && !octets.starts_with(form_of_cookies)) return std::nullopt;
   RecordReader from(octets.substr(1));
   SessionRecord record;
   for (std::int64_t* time : {&record.began_s, &record.authenticated_s, &record.seen_s}) {
@@ -100,13 +107,20 @@ std::optional<SessionRecord> decode_session(Bytes octets) {
       list->emplace_back(from.text());
     }
   }
+  if (is_stored) {
+    record.secret_hash = from.text();
+    record.former_secret_hash = from.text();
+    record.renewed_s = static_cast<std::int64_t>(from.number());
+    if (record.secret_hash.empty()) return std::nullopt;  // has the other form
+  }
   if (!from.is_at_end()) return std::nullopt;
   return record;
 }
 
 std::size_t bytes_of(const SessionRecord& record) noexcept {
   std::size_t bytes = sizeof(SessionRecord) + record.principal.size() + record.issuer.size() +
-                      record.name.size() + record.form_secret.size() + record.content.size();
+                      record.name.size() + record.form_secret.size() + record.content.size() +
+                      record.secret_hash.size() + record.former_secret_hash.size();
   for (const auto* list : {&record.roles, &record.scopes}) {
     for (const std::string& each : *list) bytes += sizeof(std::string) + each.size();
   }

@@ -30,8 +30,11 @@ struct SessionRecord {
   std::int64_t began_s = 0;          // the session, or the login in it
   std::int64_t authenticated_s = 0;  // 0: not
   std::int64_t seen_s = 0;           // within touch_after
-  std::string form_secret;           // what form tokens are made of; see form_token.hpp
+  std::string form_secret;           // of a session that is a cookie; see form_token.hpp
   std::string content;               // the program's struct, as MessagePack
+  std::string secret_hash;           // SessionId::secret_hash(), of a session in a store
+  std::string former_secret_hash;    // the same, before the last renewal; empty: there was none
+  std::int64_t renewed_s = 0;        // when that was
 };
 
 // How long a session may last.
@@ -46,8 +49,9 @@ std::int64_t expires_s(const SessionRecord& record, const Lifetimes& lifetimes) 
 bool is_expired(const SessionRecord& record, const Lifetimes& lifetimes,
                 std::int64_t now_s) noexcept;
 
-// An octet 1, which is the form's number; times, then texts and lists, each behind its size or
-// count; numbers in groups of seven bits, the least first, without needless ones (LEB128).
+// A byte with the form's number, 2 with secret hashes and 1 without; times, then texts and lists,
+// each behind its size or count; numbers in groups of seven bits, the least first, without needless
+// ones (LEB128).
 std::string encode_session(const SessionRecord& record);
 std::optional<SessionRecord> decode_session(Bytes octets);
 // What it takes in memory, about.

@@ -33,6 +33,25 @@ TEST(RecordForm, what_is_written_is_read_and_nothing_else) {
   EXPECT_FALSE(decode_session("\2" + written.substr(1)));
 }
 
+TEST(RecordForm, of_a_store_has_the_hashes_of_its_secrets) {
+  SessionRecord record = sample();
+  record.secret_hash = std::string(32, 'h');
+  record.former_secret_hash = std::string(32, 'f');
+  record.renewed_s = 1'800'000'001;
+  const std::string written = encode_session(record);
+  const auto read = decode_session(written);
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->secret_hash, record.secret_hash);
+  EXPECT_EQ(read->former_secret_hash, record.former_secret_hash);
+  EXPECT_EQ(read->renewed_s, record.renewed_s);
+  EXPECT_EQ(encode_session(*read), written);
+  for (std::size_t size = 0; size < written.size(); ++size) {
+    EXPECT_FALSE(decode_session(Bytes(written).substr(0, size))) << size;
+  }
+  // Without them it has one form alone.
+  EXPECT_FALSE(decode_session("\2" + encode_session(sample()).substr(1) + std::string(3, '\0')));
+}
+
 // Else two texts would be one session, and a size could be beyond what is there.
 TEST(RecordForm, numbers_with_needless_groups_or_too_many_bits_are_refused) {
   const std::string rest(9, '\0');

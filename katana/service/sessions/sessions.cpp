@@ -106,8 +106,7 @@ Task<Result<std::int64_t>> Sessions::end_all(std::string issuer, std::string pri
     co_return fail(Code::unsupported,
                    "sessions that are cookies cannot be ended from here; keep them in a store");
   }
-  co_return co_await manager_->store->remove_all(std::move(issuer), std::move(principal),
-                                                 std::nullopt);
+  co_return co_await manager_->store->remove_all(std::move(issuer), std::move(principal));
 }
 
 Task<std::expected<auth::Principal, Reply>> session_principal(FromContext<UserSession> session) {

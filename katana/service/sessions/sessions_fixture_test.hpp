@@ -47,6 +47,18 @@ inline Task<Reply> log_in(Path<std::string> user, FromContext<UserSession> sessi
   const Result<void> kept = co_await session->log_in(facts);
   co_return answer(kept);
 }
+// A user without roles.
+inline Task<Reply> log_in_as_guest(FromContext<UserSession> session) {
+  auth::PrincipalFacts facts;
+  facts.id = "guest";
+  facts.issuer = "test";
+  const Result<void> kept = co_await session->log_in(facts);
+  co_return answer(kept);
+}
+inline Task<Reply> renew(FromContext<UserSession> session) {
+  const Result<void> renewed = co_await session->renew();
+  co_return answer(renewed);
+}
 inline Task<Reply> log_out(FromContext<UserSession> session) {
   const Result<void> ended = co_await session->end();
   co_return answer(ended);
@@ -64,6 +76,7 @@ inline Result<Service> service_with(const Result<Sessions>& sessions) {
   router.get("/untouched", [] { return Reply::text("untouched"); });
   router.post("/notes/{text}", add_note).get("/notes", show_notes);
   router.post("/login/{user}", log_in).post("/logout", log_out).post("/end_others", end_others);
+  router.post("/guest", log_in_as_guest).post("/renew", renew);
   Group account = router.group("/account");
   account.use(sessions->require_login());
   account.get("", [](FromContext<auth::Principal> who) {

@@ -1,13 +1,20 @@
 // SessionStore: where sessions are kept on the server's side: in memory (memory_store.hpp), in a
-// database (database/session_table.hpp), or behind an implementation of the program's own.
+// database (database/session_table.hpp), in Redis (redis/session_keys.hpp), or behind an
+// implementation of the program's own.
 //
 // Owns       the records.
 // Thread     calls: by coroutines of any reactor, which go on there.
 // Allocates  a frame for each call, from the recycler, and what a record needs.
 // Fails      with Code::unavailable where nothing is known of the session: the request is answered
 //            with 503, and never as if nobody had logged in.
-// Invariant  a store never sees the id that a client has, but its SHA-256: who reads the store
-//            cannot take over a session.
+// Invariant  a session has one key from its beginning to its end, and a version that each
+//            compare_and_set() changes. What a request makes of a session that it has read is
+//            written only while the session has the version that was read: a session that was ended
+//            stays ended, whatever requests had begun before.
+//            A store never sees the id that a client has, but digests of its parts: nobody who
+//            reads the store can take over a session.
+//
+// The tests of all stores are those of store_suite_test.hpp.
 #pragma once
 
 #include <cstdint>
@@ -17,18 +24,23 @@
 
 #include "katana/base/result.hpp"
 #include "katana/base/task.hpp"
-#include "katana/crypto/digest.hpp"
 #include "katana/service/sessions/record.hpp"
+#include "katana/service/sessions/session_id.hpp"
 
 namespace katana::sessions {
-
-// The digest of the id that a client has.
-using SessionKey = crypto::Sha256;
 
 // A session as it is in a store.
 struct StoredSession {
   std::shared_ptr<const SessionRecord> record;  // never null in a store
-  std::int64_t version = 0;                     // one more with each update()
+  std::int64_t version = 0;                     // one more with each compare_and_set()
+};
+
+// What a session becomes, on condition that it is as it was read.
+struct SessionWrite {
+  SessionKey key = {};
+  std::optional<std::int64_t> read_version = {};     // nothing: there was no session
+  std::shared_ptr<const SessionRecord> record = {};  // its seen_s is the time of the write
+  std::int64_t expires_s = 0;
 };
 
 class SessionStore {
@@ -37,20 +49,24 @@ class SessionStore {
 
   // Nothing: there is none, or its time was over at `now_s`.
   virtual Task<Result<std::optional<StoredSession>>> load(SessionKey key, std::int64_t now_s) = 0;
-  // The key is a new one: nobody has chosen it.
-  virtual Task<Result<void>> create(SessionKey key, StoredSession session,
-                                    std::int64_t expires_s) = 0;
-  // Replaces what has session.version; its version is one more then. False: it has another one, or
-  // is gone.
-  virtual Task<Result<bool>> update(SessionKey key, StoredSession session,
-                                    std::int64_t expires_s) = 0;
-  // Seen: it ends later. Its version stays. What is gone stays gone.
-  virtual Task<Result<void>> touch(SessionKey key, std::int64_t seen_s, std::int64_t expires_s) = 0;
-  // What is gone already is as good as removed.
+  // In one step: false, and nothing is written, when the session has another version than was read,
+  // is gone, or was over at record->seen_s; and when there is one although none was read. Else its
+  // version is read_version + 1, of a new one 0. REQUIRES a record.
+  virtual Task<Result<bool>> compare_and_set(SessionWrite write) = 0;
+  // Seen: it ends later. Its version stays, and one that has another version stays as it is.
+  virtual Task<Result<void>> touch(SessionKey key, std::int64_t version, std::int64_t seen_s,
+                                   std::int64_t expires_s) = 0;
+  // Whatever it has become since it was read: a logout comes before every other change. A session
+  // that is gone already counts as removed.
   virtual Task<Result<void>> remove(SessionKey key) = 0;
-  // All sessions of a principal but `kept`. How many there were.
-  virtual Task<Result<std::int64_t>> remove_all(std::string issuer, std::string principal,
-                                                std::optional<SessionKey> kept) = 0;
+  // All sessions of a principal. How many there were.
+  virtual Task<Result<std::int64_t>> remove_all(std::string issuer, std::string principal) = 0;
+  // The same, but for this one, on condition that it has this version; nothing: it has another one
+  // or is gone, and nothing is removed.
+  virtual Task<Result<std::optional<std::int64_t>>> remove_others(std::string issuer,
+                                                                  std::string principal,
+                                                                  SessionKey kept,
+                                                                  std::int64_t version) = 0;
 };
 
 }  // namespace katana::sessions

@@ -14,9 +14,11 @@
 namespace katana::sessions {
 namespace {
 
-constexpr std::size_t id_octets = 32;
-constexpr std::size_t id_bytes = 43;  // of them as base64url
 constexpr std::size_t form_secret_octets = 16;
+// How often a renewal is begun anew when other requests change the session.
+constexpr int renewals_max = 8;
+// How long requests may be under way that a browser sent before it got a new id.
+constexpr std::int64_t former_s = 60;
 
 std::string new_form_secret() { return encode_base64url(random_octets(form_secret_octets)); }
 
@@ -30,7 +32,7 @@ bool are_texts(const auth::PrincipalFacts& facts) noexcept {
 
 Error changed_meanwhile() {
   return {Code::already_exists,
-          "another request has changed this session meanwhile; load it again and repeat"};
+          "another request has changed or ended this session meanwhile; load it again and repeat"};
 }
 
 }  // namespace
@@ -53,27 +55,31 @@ void UserSession::open_cookie(std::int64_t now_s) const {
 }
 
 Task<Result<void>> UserSession::load_stored(std::int64_t now_s) const {
-  if (cookie_.size() != id_bytes) {
-    state_.cookie = Cookie::removed;
-    co_return {};
-  }
-  const SessionKey key = crypto::sha256(cookie_.bytes());
+  if (!state_.id) state_.id = SessionId::parse(cookie_.bytes());
+  if (!state_.id) state_.cookie = Cookie::removed;
+  if (!state_.id || !state_.id->has_session()) co_return {};
+  const SessionKey key = state_.id->key();
   Result<std::optional<StoredSession>> found = co_await manager_->store->load(key, now_s);
   if (!found) co_return std::unexpected(found.error().within("the session cannot be loaded"));
   // Lifetimes may have been shortened since it was written.
-  if (!*found || is_expired(*(*found)->record, manager_->lifetimes, now_s)) {
-    state_.cookie = Cookie::removed;
+  const bool is_there = *found && !is_expired(*(*found)->record, manager_->lifetimes, now_s);
+  if (!is_there || !state_.id->is_secret_of((*found)->record->secret_hash)) {
+    // The cookie of a session that was just renewed is left: its successor may be in the browser by
+    // the time that this reply is.
+    state_.former = is_there && now_s - (*found)->record->renewed_s < former_s &&
+                    state_.id->is_secret_of((*found)->record->former_secret_hash);
+    if (!state_.former) state_.cookie = Cookie::removed;
+    state_.id->forget_session();
     co_return {};
   }
-  state_.key = key;
   state_.version = (*found)->version;
   state_.record = std::move((*found)->record);
   if (now_s - state_.record->seen_s < manager_->touch_after_s) co_return {};
   SessionRecord seen = *state_.record;
   seen.seen_s = now_s;
+  const std::int64_t end_s = expires_s(seen, manager_->lifetimes);
   // Not written, it only ends sooner: a store that can be read is enough to go on.
-  static_cast<void>(
-      co_await manager_->store->touch(key, now_s, expires_s(seen, manager_->lifetimes)));
+  static_cast<void>(co_await manager_->store->touch(key, state_.version, now_s, end_s));
   state_.record = std::make_shared<const SessionRecord>(std::move(seen));
   co_return {};
 }
@@ -82,7 +88,7 @@ Task<Result<void>> UserSession::load() const {
   state_.touched = true;
   if (mark_ != nullptr) mark_->set(session::Personal::session);
   if (state_.loaded) co_return {};
-  if (!cookie_.empty()) {
+  if (!cookie_.empty() || state_.id) {
     const std::int64_t now_s = detail::SessionManager::now_s();
     if (manager_->sealer) {
       open_cookie(now_s);
@@ -96,48 +102,53 @@ Task<Result<void>> UserSession::load() const {
 }
 
 SessionRecord UserSession::copy_of_record() const {
-  if (state_.record != nullptr) return *state_.record;
+  const std::int64_t now_s = detail::SessionManager::now_s();
   SessionRecord record;
-  record.began_s = record.seen_s = detail::SessionManager::now_s();
-  record.form_secret = new_form_secret();
+  if (state_.record != nullptr) {
+    record = *state_.record;
+  } else {
+    record.began_s = now_s;
+    if (manager_->sealer) record.form_secret = new_form_secret();
+  }
+  // What changes it has seen it.
+  record.seen_s = std::max(record.seen_s, now_s);
   return record;
 }
 
-Task<Result<void>> UserSession::keep_stored(std::shared_ptr<const SessionRecord> record,
-                                            bool renewed) const {
-  const std::int64_t end_s = expires_s(*record, manager_->lifetimes);
-  SessionStore& store = *manager_->store;
+// The one place that writes sessions to stores. What is written was made of what was read, so it is
+// written only where that is there still.
+Task<Result<bool>> UserSession::keep_stored(SessionRecord record, bool renewed) const {
+  SessionId id = state_.id ? *state_.id : SessionId::make_visitor();
+  const bool is_new = state_.record == nullptr;
+  if (renewed) id.renew();
+  if (is_new) id.begin_session();
+  if (is_new || renewed) {
+    record.former_secret_hash = std::exchange(record.secret_hash, id.secret_hash());
+    record.renewed_s = record.seen_s;
+  }
   // Named: g++ 12 would destroy an aggregate of a co_await expression twice (decision 0018).
-  StoredSession stored;
-  stored.record = record;
-  if (state_.key && !renewed) {
-    stored.version = state_.version;
-    const Result<bool> updated = co_await store.update(*state_.key, std::move(stored), end_s);
-    if (!updated) co_return std::unexpected(updated.error().within("the session cannot be kept"));
-    if (!*updated) co_return std::unexpected(changed_meanwhile());
-    ++state_.version;
-    state_.record = std::move(record);
-    co_return {};
+  SessionWrite write;
+  write.key = id.key();
+  if (!is_new) write.read_version = state_.version;
+  write.expires_s = expires_s(record, manager_->lifetimes);
+  const auto kept = std::make_shared<const SessionRecord>(std::move(record));
+  write.record = kept;
+  const Result<bool> is_kept = co_await manager_->store->compare_and_set(std::move(write));
+  if (!is_kept) co_return std::unexpected(is_kept.error().within("the session cannot be kept"));
+  if (!*is_kept) {
+    state_.loaded = false;
+    state_.record.reset();
+    co_return false;
   }
-  const std::string id = encode_base64url(random_octets(id_octets));
-  const SessionKey key = crypto::sha256(id);
-  const Result<void> created = co_await store.create(key, std::move(stored), end_s);
-  if (!created) co_return std::unexpected(created.error().within("the session cannot be kept"));
-  const std::optional<SessionKey> before = std::exchange(state_.key, key);
-  state_.id = id;
-  state_.version = 0;
-  state_.record = std::move(record);
-  state_.cookie = Cookie::set;
-  if (!before) co_return {};
-  const Result<void> removed = co_await store.remove(*before);
-  if (!removed) {
-    co_return std::unexpected(removed.error().within("the session's former id cannot be removed"));
-  }
-  co_return {};
+  state_.version = is_new ? 0 : state_.version + 1;
+  state_.id = std::move(id);
+  state_.record = kept;
+  if (is_new || renewed) state_.cookie = Cookie::set;
+  co_return true;
 }
 
-Task<Result<void>> UserSession::keep(SessionRecord record, bool renewed) const {
-  if (renewed) record.form_secret = new_form_secret();
+Task<Result<bool>> UserSession::keep(SessionRecord record, bool renewed) const {
+  if (manager_->sealer && renewed) record.form_secret = new_form_secret();
   const std::size_t encoded = encode_session(record).size();
   if (manager_->sealer) {
     const std::size_t bytes = CookieSealer::value_bytes(encoded);
@@ -150,7 +161,7 @@ Task<Result<void>> UserSession::keep(SessionRecord record, bool renewed) const {
     }
     state_.record = std::make_shared<const SessionRecord>(std::move(record));
     state_.cookie = Cookie::set;
-    co_return {};
+    co_return true;
   }
   if (encoded > manager_->options.stored_bytes_max) {
     co_return fail(Code::out_of_range,
@@ -158,17 +169,20 @@ Task<Result<void>> UserSession::keep(SessionRecord record, bool renewed) const {
                                "{}; keep less in it",
                                encoded, manager_->options.stored_bytes_max));
   }
-  auto kept = std::make_shared<const SessionRecord>(std::move(record));
-  co_return co_await keep_stored(std::move(kept), renewed);
+  co_return co_await keep_stored(std::move(record), renewed);
 }
 
 Task<Result<void>> UserSession::set_content(std::string content) const {
   const Result<void> loaded = co_await load();
   if (!loaded) co_return loaded;
+  if (state_.former) co_return std::unexpected(changed_meanwhile());
   if (state_.record != nullptr && state_.record->content == content) co_return {};
   SessionRecord record = copy_of_record();
   record.content = std::move(content);
-  co_return co_await keep(std::move(record), false);
+  const Result<bool> kept = co_await keep(std::move(record), false);
+  if (!kept) co_return std::unexpected(kept.error());
+  if (!*kept) co_return std::unexpected(changed_meanwhile());
+  co_return {};
 }
 
 Task<Result<std::optional<auth::Principal>>> UserSession::principal() const {
@@ -183,28 +197,44 @@ Task<Result<void>> UserSession::begin_login(auth::PrincipalFacts who) const {
   if (!are_texts(who)) {
     co_return fail(Code::invalid_argument, "sessions: who logs in has a name that is not UTF-8");
   }
-  const Result<void> loaded = co_await load();
-  if (!loaded) co_return loaded;
-  SessionRecord record = copy_of_record();
-  set_principal(record, who, detail::SessionManager::now_s());
-  co_return co_await keep(std::move(record), true);
+  co_return co_await keep_renewed(std::move(who));
 }
 
-Task<Result<void>> UserSession::renew() const {
-  const Result<void> loaded = co_await load();
-  if (!loaded) co_return loaded;
-  SessionRecord record = copy_of_record();
-  co_return co_await keep(std::move(record), true);
+// Neither a login nor a renewal looks at what the session has, so what another request puts into it
+// meanwhile is taken over. What is gone meanwhile does not come back.
+Task<Result<void>> UserSession::keep_renewed(std::optional<auth::PrincipalFacts> who) const {
+  bool may_begin = true;
+  for (int renewals = 0; renewals < renewals_max; ++renewals) {
+    const Result<void> loaded = co_await load();
+    if (!loaded) co_return loaded;
+    if (state_.record == nullptr && (!may_begin || (state_.former && !who))) break;
+    if (state_.record == nullptr && !who && manager_->store != nullptr) {
+      SessionId visitor = SessionId::make_visitor();
+      state_.id = std::move(visitor);
+      state_.cookie = Cookie::set;
+      co_return {};
+    }
+    SessionRecord record = copy_of_record();
+    may_begin = may_begin && who && record.principal.empty();
+    if (who) set_principal(record, *who, record.seen_s);
+    const Result<bool> kept = co_await keep(std::move(record), true);
+    if (!kept) co_return std::unexpected(kept.error());
+    if (*kept) co_return {};
+  }
+  co_return std::unexpected(changed_meanwhile());
 }
+
+Task<Result<void>> UserSession::renew() const { co_return co_await keep_renewed(std::nullopt); }
 
 Task<Result<void>> UserSession::end() const {
   const Result<void> loaded = co_await load();
   if (!loaded) co_return loaded;
-  if (state_.key) {
-    const Result<void> removed = co_await manager_->store->remove(*state_.key);
+  if (state_.record != nullptr && manager_->store != nullptr) {
+    const SessionKey key = state_.id->key();
+    const Result<void> removed = co_await manager_->store->remove(key);
     if (!removed) co_return std::unexpected(removed.error().within("the session cannot be ended"));
   }
-  state_.key.reset();
+  state_.id.reset();
   state_.record.reset();
   state_.cookie = cookie_.empty() ? Cookie::as_it_is : Cookie::removed;
   co_return {};
@@ -215,19 +245,33 @@ Task<Result<std::int64_t>> UserSession::end_others() const {
     co_return fail(Code::unsupported,
                    "sessions that are cookies cannot be ended from here; keep them in a store");
   }
-  const Result<void> loaded = co_await load();
-  if (!loaded) co_return std::unexpected(loaded.error());
-  if (state_.record == nullptr || state_.record->principal.empty()) {
-    co_return fail(Code::unauthenticated, "Nobody has logged in.");
+  for (int rounds = 0; rounds < renewals_max; ++rounds) {
+    const Result<void> loaded = co_await load();
+    if (!loaded) co_return std::unexpected(loaded.error());
+    if (state_.record == nullptr || state_.record->principal.empty()) {
+      co_return fail(Code::unauthenticated, "Nobody has logged in.");
+    }
+    // Named: what a call takes may not be a temporary of the expression that awaits it.
+    std::string issuer = state_.record->issuer;
+    std::string principal = state_.record->principal;
+    const SessionKey key = state_.id->key();
+    const Result<std::optional<std::int64_t>> ended = co_await manager_->store->remove_others(
+        std::move(issuer), std::move(principal), key, state_.version);
+    if (!ended) co_return std::unexpected(ended.error());
+    if (*ended) co_return **ended;
+    state_.loaded = false;
+    state_.record.reset();
   }
-  // Named: what a call takes may not be a temporary of the expression that awaits it.
-  std::string issuer = state_.record->issuer;
-  std::string principal = state_.record->principal;
-  co_return co_await manager_->store->remove_all(std::move(issuer), std::move(principal),
-                                                 state_.key);
+  co_return std::unexpected(changed_meanwhile());
 }
 
+// With a store it is made of the cookie alone, so nothing is loaded.
 Task<Result<std::string>> UserSession::known_form_secret() const {
+  if (manager_->store != nullptr) {
+    state_.touched = true;
+    if (!state_.id && !state_.loaded) state_.id = SessionId::parse(cookie_.bytes());
+    co_return state_.id ? state_.id->form_secret() : std::string();
+  }
   const Result<void> loaded = co_await load();
   if (!loaded) co_return std::unexpected(loaded.error());
   if (state_.record == nullptr) co_return std::string();
@@ -237,9 +281,15 @@ Task<Result<std::string>> UserSession::known_form_secret() const {
 Task<Result<std::string>> UserSession::form_secret() const {
   const Result<void> loaded = co_await load();
   if (!loaded) co_return std::unexpected(loaded.error());
+  if (manager_->store != nullptr) {
+    if (!state_.id) state_.id = SessionId::make_visitor();
+    // It is a new one, or what is left of one whose session is over.
+    if (cookie_.empty() || state_.cookie == Cookie::removed) state_.cookie = Cookie::set;
+    co_return state_.id->form_secret();
+  }
   if (state_.record == nullptr) {
     SessionRecord record = copy_of_record();
-    const Result<void> kept = co_await keep(std::move(record), false);
+    const Result<bool> kept = co_await keep(std::move(record), false);
     if (!kept) co_return std::unexpected(kept.error());
   }
   co_return state_.record->form_secret;
@@ -255,7 +305,8 @@ Result<void> UserSession::finish(Reply& reply) const {
   if (state_.cookie == Cookie::as_it_is) return {};
   SetCookie cookie = manager_->cookie();
   if (state_.cookie == Cookie::removed) return remove_cookie(reply, cookie);
-  const std::string value = manager_->sealer ? manager_->sealer->seal(*state_.record) : state_.id;
+  const std::string value =
+      manager_->sealer ? manager_->sealer->seal(*state_.record) : state_.id->text();
   cookie.value = value;
   if (manager_->options.persistent) cookie.max_age = manager_->options.absolute_lifetime;
   return set_cookie(reply, cookie);

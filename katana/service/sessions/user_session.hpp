@@ -14,17 +14,20 @@
 //   }
 //
 // Nothing is opened, loaded or made before the first of these calls. What they change is in the
-// store when they return, and in the cookie of the reply.
+// store when they return, and in the cookie of the reply. Forms of a visitor of whom nothing is kept
+// need no store: their secret is made of the cookie (session_id.hpp).
 //
 // Owns       a copy of the cookie's value, and what was loaded.
 // Thread     its reactor's. Its calls are awaited one after the other.
 // Allocates  from the recycler: itself, a frame for each call; and what records and stores need.
 // Fails      Code::unavailable (503) when the store cannot tell; Code::already_exists (409) when
-//            another request has changed the session since this one loaded it: the first that
-//            writes wins, with a store. With cookies the reply that comes last wins.
+//            another request has changed, renewed or ended the session since this one loaded it: the
+//            first that writes wins, with a store, and the next call loads it again. With cookies
+//            the reply that comes last wins.
 //            Code::out_of_range when it would become larger than the options permit.
 // Invariant  an id that a client made up is never used: a session that is not found is a new one,
-//            with an id of ours. Logging in changes the id.
+//            with an id of ours. Logging in changes the id. A session that was ended is never
+//            written again; end() ends it whatever another request has made of it meanwhile.
 #pragma once
 
 #include <cstdint>
@@ -82,8 +85,10 @@ class UserSession {
 
   // Who has logged in; nobody: nothing.
   Task<Result<std::optional<auth::Principal>>> principal() const;
-  // The user of this session from now on, under a new id. What set() has kept stays. REQUIRES
-  // who.id; Code::invalid_argument for what is not UTF-8.
+  // The user of this session from now on, under a new id. What set() has kept stays, also when
+  // another request changes it meanwhile. When the session of a visitor ends meanwhile, a new one
+  // begins that has nothing of it; when that of a user does, nobody is logged in:
+  // Code::already_exists. REQUIRES who.id; Code::invalid_argument for what is not UTF-8.
   Task<Result<void>> log_in(const auth::PrincipalFacts& who) const { return begin_login(who); }
   void log_in(const auth::PrincipalFacts&& who) const = delete;  // a variable, as for set()
   // A new id, for what happens behind a change of rights. Login does it by itself.
@@ -95,12 +100,12 @@ class UserSession {
   // sessions that are cookies, Code::unauthenticated when nobody has logged in.
   Task<Result<std::int64_t>> end_others() const;
 
-  // A secret of the session, form_secret_bytes of ASCII, that changes with its id. Makes a session
-  // if there is none.
-  static constexpr std::size_t form_secret_bytes = 22;
+  // A secret of the browser, form_secret_bytes of ASCII, that changes with its id. Without a cookie
+  // it gets one: with a store that of a visitor, of whom nothing is kept.
+  static constexpr std::size_t form_secret_bytes = SessionId::form_secret_bytes;
   // Fails as set() does.
   Task<Result<std::string>> form_secret() const;
-  // The same, of a session that there is; empty: there is none.
+  // The same, of the cookie that the request has; empty: it has none that is good.
   Task<Result<std::string>> known_form_secret() const;
 
   // What the reply has to say, by whoever made this: Set-Cookie when the cookie changes, and fields
@@ -112,10 +117,10 @@ class UserSession {
   struct State {
     bool loaded = false;
     bool touched = false;  // asked for
+    bool former = false;   // the id was good until another request renewed it, just now
     Cookie cookie = Cookie::as_it_is;
     std::int64_t version = 0;
-    std::optional<SessionKey> key;                // in the store
-    std::string id;                               // of ours, that the cookie is to have
+    std::optional<SessionId> id;                  // with a store: of the cookie, or of ours
     std::shared_ptr<const SessionRecord> record;  // null: there is no session
   };
 
@@ -124,9 +129,12 @@ class UserSession {
   void open_cookie(std::int64_t now_s) const;
   Task<Result<void>> set_content(std::string content) const;
   Task<Result<void>> begin_login(auth::PrincipalFacts who) const;
-  // `renewed`: under a new id, and the old one is gone.
-  Task<Result<void>> keep(SessionRecord record, bool renewed) const;
-  Task<Result<void>> keep_stored(std::shared_ptr<const SessionRecord> record, bool renewed) const;
+  // Under a new id; `who`: of this user, whom nothing stands for otherwise.
+  Task<Result<void>> keep_renewed(std::optional<auth::PrincipalFacts> who) const;
+  // `renewed`: under a new id, and the old one is gone. False: another request has changed the
+  // session, and it is loaded again when it is looked at.
+  Task<Result<bool>> keep(SessionRecord record, bool renewed) const;
+  Task<Result<bool>> keep_stored(SessionRecord record, bool renewed) const;
   SessionRecord copy_of_record() const;
 
   std::shared_ptr<const detail::SessionManager> manager_;

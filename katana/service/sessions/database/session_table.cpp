@@ -83,45 +83,46 @@ Task<Result<std::optional<StoredSession>>> DatabaseSessionStore::load(SessionKey
   co_return std::optional<StoredSession>(std::move(found));
 }
 
-Task<Result<void>> DatabaseSessionStore::create(SessionKey key, StoredSession session,
-                                                std::int64_t expires_s) {
-  const Result<void> table = co_await make_table();
-  if (!table) co_return std::unexpected(table.error());
-  const SessionRecord& record = *session.record;
+// A row whose time was over counts as none, and its place is taken.
+Task<Result<bool>> DatabaseSessionStore::create(SessionWrite write) {
+  const SessionRecord& record = *write.record;
   co_await remove_some_expired(record.seen_s);
-  const std::string id = key_text(key);
+  const std::string id = key_text(write.key);
   const std::string principal = owner_text(record.issuer, record.principal);
   const std::string text = record_text(record);
   const database::Result<std::int64_t> made = co_await database_.execute(
       "INSERT INTO katana_sessions (id_hash, principal, record, seen_s, expires_s, version) "
-      "VALUES ($1, $2, $3, $4, $5, 0)",
-      id, principal, text, record.seen_s, expires_s);
+      "VALUES ($1, $2, $3, $4, $5, 0) ON CONFLICT (id_hash) DO UPDATE SET principal = "
+      "excluded.principal, record = excluded.record, seen_s = excluded.seen_s, expires_s = "
+      "excluded.expires_s, version = 0 WHERE katana_sessions.expires_s <= excluded.seen_s",
+      id, principal, text, record.seen_s, write.expires_s);
   if (!made) co_return std::unexpected(failed(made.error()));
-  co_return {};
+  co_return *made == 1;
 }
 
-Task<Result<bool>> DatabaseSessionStore::update(SessionKey key, StoredSession session,
-                                                std::int64_t expires_s) {
+Task<Result<bool>> DatabaseSessionStore::compare_and_set(SessionWrite write) {
   const Result<void> table = co_await make_table();
   if (!table) co_return std::unexpected(table.error());
-  const SessionRecord& record = *session.record;
-  const std::string id = key_text(key);
+  if (!write.read_version) co_return co_await create(std::move(write));
+  const SessionRecord& record = *write.record;
+  const std::string id = key_text(write.key);
   const std::string principal = owner_text(record.issuer, record.principal);
   const std::string text = record_text(record);
   const database::Result<std::int64_t> changed = co_await database_.execute(
       "UPDATE katana_sessions SET principal = $3, record = $4, seen_s = $5, expires_s = $6, "
-      "version = version + 1 WHERE id_hash = $1 AND version = $2",
-      id, session.version, principal, text, record.seen_s, expires_s);
+      "version = version + 1 WHERE id_hash = $1 AND version = $2 AND expires_s > $5",
+      id, *write.read_version, principal, text, record.seen_s, write.expires_s);
   if (!changed) co_return std::unexpected(failed(changed.error()));
   co_return *changed == 1;
 }
 
-Task<Result<void>> DatabaseSessionStore::touch(SessionKey key, std::int64_t seen_s,
-                                               std::int64_t expires_s) {
+Task<Result<void>> DatabaseSessionStore::touch(SessionKey key, std::int64_t version,
+                                               std::int64_t seen_s, std::int64_t expires_s) {
   const std::string id = key_text(key);
   const database::Result<std::int64_t> changed = co_await database_.execute(
-      "UPDATE katana_sessions SET seen_s = $2, expires_s = $3 WHERE id_hash = $1 AND seen_s < $2",
-      id, seen_s, expires_s);
+      "UPDATE katana_sessions SET seen_s = $3, expires_s = $4 WHERE id_hash = $1 AND version = $2 "
+      "AND seen_s < $3 AND expires_s > $3",
+      id, version, seen_s, expires_s);
   if (!changed) co_return std::unexpected(failed(changed.error()));
   co_return {};
 }
@@ -135,18 +136,36 @@ Task<Result<void>> DatabaseSessionStore::remove(SessionKey key) {
 }
 
 Task<Result<std::int64_t>> DatabaseSessionStore::remove_all(std::string issuer,
-                                                            std::string principal,
-                                                            std::optional<SessionKey> kept) {
+                                                            std::string principal) {
   const Result<void> table = co_await make_table();
   if (!table) co_return std::unexpected(table.error());
   const std::string owner = owner_text(issuer, principal);
   if (owner.empty()) co_return 0;
-  std::string but;
-  if (kept) but = key_text(*kept);
-  const database::Result<std::int64_t> gone = co_await database_.execute(
-      "DELETE FROM katana_sessions WHERE principal = $1 AND id_hash <> $2", owner, but);
+  const database::Result<std::int64_t> gone =
+      co_await database_.execute("DELETE FROM katana_sessions WHERE principal = $1", owner);
   if (!gone) co_return std::unexpected(failed(gone.error()));
   co_return *gone;
+}
+
+// One statement removes and looks. What it removed says that the kept one was there; where it
+// removed nothing, a second one tells why.
+Task<Result<std::optional<std::int64_t>>> DatabaseSessionStore::remove_others(
+    std::string issuer, std::string principal, SessionKey kept, std::int64_t version) {
+  const std::string owner = owner_text(issuer, principal);
+  if (owner.empty()) co_return std::nullopt;
+  const std::string but = key_text(kept);
+  const database::Result<std::int64_t> gone = co_await database_.execute(
+      "DELETE FROM katana_sessions WHERE principal = $1 AND id_hash <> $2 AND EXISTS (SELECT 1 "
+      "FROM katana_sessions kept WHERE kept.id_hash = $2 AND kept.version = $3)",
+      owner, but, version);
+  if (!gone) co_return std::unexpected(failed(gone.error()));
+  if (*gone > 0) co_return std::optional(*gone);
+  const database::Result<std::optional<std::int64_t>> is_there =
+      co_await database_.query_one<std::int64_t>(
+          "SELECT version FROM katana_sessions WHERE id_hash = $1 AND version = $2", but, version);
+  if (!is_there) co_return std::unexpected(failed(is_there.error()));
+  if (!*is_there) co_return std::nullopt;
+  co_return std::optional<std::int64_t>(0);
 }
 
 Task<Result<std::int64_t>> DatabaseSessionStore::remove_expired(std::int64_t now_s) {

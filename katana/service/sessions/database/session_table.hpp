@@ -34,12 +34,14 @@ class DatabaseSessionStore final : public SessionStore {
   static database::MigrationFile migration(unsigned number);
 
   Task<Result<std::optional<StoredSession>>> load(SessionKey key, std::int64_t now_s) override;
-  Task<Result<void>> create(SessionKey key, StoredSession session, std::int64_t expires_s) override;
-  Task<Result<bool>> update(SessionKey key, StoredSession session, std::int64_t expires_s) override;
-  Task<Result<void>> touch(SessionKey key, std::int64_t seen_s, std::int64_t expires_s) override;
+  Task<Result<bool>> compare_and_set(SessionWrite write) override;
+  Task<Result<void>> touch(SessionKey key, std::int64_t version, std::int64_t seen_s,
+                           std::int64_t expires_s) override;
   Task<Result<void>> remove(SessionKey key) override;
-  Task<Result<std::int64_t>> remove_all(std::string issuer, std::string principal,
-                                        std::optional<SessionKey> kept) override;
+  Task<Result<std::int64_t>> remove_all(std::string issuer, std::string principal) override;
+  Task<Result<std::optional<std::int64_t>>> remove_others(std::string issuer, std::string principal,
+                                                          SessionKey kept,
+                                                          std::int64_t version) override;
   // How many rows are gone; call it again while it is expired_rows_max.
   static constexpr std::int64_t expired_rows_max = 500;
   // Deletes rows whose time was over at `now_s`.
@@ -47,6 +49,7 @@ class DatabaseSessionStore final : public SessionStore {
 
  private:
   Task<Result<void>> make_table();
+  Task<Result<bool>> create(SessionWrite write);
   Task<void> remove_some_expired(std::int64_t now_s);
 
   database::Database& database_;

@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "katana/service/sessions/sessions_fixture_test.hpp"
+#include "katana/service/sessions/store_suite_test.hpp"
 #include "katana/testing/database/temporary_database.hpp"
+#include "katana/thread/loop.hpp"
 
 namespace katana::sessions {
 namespace {
@@ -39,6 +41,20 @@ class SessionsInDatabase : public ::testing::Test {
   std::shared_ptr<DatabaseSessionStore> store_;
   testing::TestServer server_;
 };
+
+TEST(SessionTable, does_what_every_store_does) {
+  testing::TemporaryDatabase database;
+  DatabaseSessionStore store(database.database());
+  thread::Loop loop;
+  EXPECT_EQ(loop.run(check_store(store, 1'000'000)), "");
+}
+
+TEST(SessionTable, two_requests_of_a_session_may_meet_in_every_order) {
+  testing::TemporaryDatabase database;
+  DatabaseSessionStore store(database.database());
+  thread::Loop loop;
+  for (const Deed deed : deeds) EXPECT_EQ(loop.run(check_requests(store, deed)), "");
+}
 
 TEST_F(SessionsInDatabase, are_kept_changed_and_ended) {
   Browser browser(server_);

@@ -28,23 +28,26 @@ local function put(owner, record, seen, expires, version)
 end
 )";
 
-// owner, record, seen, expires
-const redis::Script create_script(common + R"(
-put(ARGV[3], ARGV[4], ARGV[5], ARGV[6], 0)
+// owner, record, seen, expires; version that was read, empty: there was none
+const redis::Script compare_and_set_script(common + R"(
+local old = redis.call('HMGET', key, 'version', 'owner', 'expires')
+local is_there = old[1] and tonumber(old[3]) > tonumber(ARGV[5])
+local version = 0
+if ARGV[7] == '' then
+  if is_there then return 0 end
+else
+  if not is_there or old[1] ~= ARGV[7] then return 0 end
+  version = ARGV[7] + 1
+end
+if old[2] and old[2] ~= '' and old[2] ~= ARGV[3] then redis.call('ZREM', list_of(old[2]), id) end
+put(ARGV[3], ARGV[4], ARGV[5], ARGV[6], version)
 return 1)");
 
-// owner, record, seen, expires, version
-const redis::Script update_script(common + R"(
-local old = redis.call('HMGET', key, 'version', 'owner')
-if old[1] ~= ARGV[7] then return 0 end
-if old[2] ~= '' and old[2] ~= ARGV[3] then redis.call('ZREM', list_of(old[2]), id) end
-put(ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7] + 1)
-return 1)");
-
-// seen, expires
+// seen, expires, version
 const redis::Script touch_script(common + R"(
-local old = redis.call('HMGET', key, 'seen', 'owner', 'record', 'version')
-if not old[1] or tonumber(old[1]) >= tonumber(ARGV[3]) then return 0 end
+local old = redis.call('HMGET', key, 'seen', 'owner', 'record', 'version', 'expires')
+local seen = tonumber(ARGV[3])
+if old[4] ~= ARGV[5] or tonumber(old[1]) >= seen or tonumber(old[5]) <= seen then return 0 end
 put(old[2], old[3], ARGV[3], ARGV[4], old[4])
 return 1)");
 
@@ -53,8 +56,9 @@ local owner = redis.call('HGET', key, 'owner')
 if owner and owner ~= '' then redis.call('ZREM', list_of(owner), id) end
 return redis.call('DEL', key))");
 
-// The id is the kept one's; owner
+// The id is the kept one's, or empty; owner; version of the kept one
 const redis::Script remove_all_script(common + R"(
+if id ~= '' and redis.call('HGET', key, 'version') ~= ARGV[4] then return -1 end
 local list, gone = list_of(ARGV[3]), 0
 for _, each in ipairs(redis.call('ZRANGE', list, 0, -1)) do
   if each ~= id then
@@ -90,17 +94,6 @@ std::optional<StoredSession> session_of(const redis::Reply& reply, std::int64_t 
 
 }  // namespace
 
-// What a script is given of a session.
-struct RedisSessionStore::Written {
-  Written(const SessionKey& key, const SessionRecord& record, std::int64_t expires_s)
-      : id(key_text(key)),
-        owner(owner_text(record.issuer, record.principal)),
-        octets(encode_session(record)),
-        seen(std::to_string(record.seen_s)),
-        expires(std::to_string(expires_s)) {}
-  const std::string id, owner, octets, seen, expires;
-};
-
 Task<Result<std::optional<StoredSession>>> RedisSessionStore::load(SessionKey key,
                                                                    std::int64_t now_s) {
   redis::Command command("HMGET", prefix_ + "session:" + key_text(key), "record", "seen", "expires",
@@ -111,33 +104,29 @@ Task<Result<std::optional<StoredSession>>> RedisSessionStore::load(SessionKey ke
   co_return session_of(*reply, now_s);
 }
 
-Task<Result<void>> RedisSessionStore::create(SessionKey key, StoredSession session,
-                                             std::int64_t expires_s) {
-  const Written is(key, *session.record, expires_s);
+Task<Result<bool>> RedisSessionStore::compare_and_set(SessionWrite write) {
+  const SessionRecord& record = *write.record;
+  const std::string id = key_text(write.key);
+  const std::string owner = owner_text(record.issuer, record.principal);
+  const std::string octets = encode_session(record);
+  const std::string seen = std::to_string(record.seen_s);
+  const std::string expires = std::to_string(write.expires_s);
+  std::string version;
+  if (write.read_version) version = std::to_string(*write.read_version);
   auto asked =
-      redis_.run(create_script, 0, prefix_, is.id, is.owner, is.octets, is.seen, is.expires);
-  const redis::Result<redis::Reply> made = co_await std::move(asked);
-  if (!made) co_return std::unexpected(failed(made.error()));
-  co_return {};
-}
-
-Task<Result<bool>> RedisSessionStore::update(SessionKey key, StoredSession session,
-                                             std::int64_t expires_s) {
-  const Written is(key, *session.record, expires_s);
-  const std::string version = std::to_string(session.version);
-  auto asked = redis_.run(update_script, 0, prefix_, is.id, is.owner, is.octets, is.seen,
-                          is.expires, version);
+      redis_.run(compare_and_set_script, 0, prefix_, id, owner, octets, seen, expires, version);
   const redis::Result<redis::Reply> changed = co_await std::move(asked);
   if (!changed) co_return std::unexpected(failed(changed.error()));
   co_return changed->integer() == 1;
 }
 
-Task<Result<void>> RedisSessionStore::touch(SessionKey key, std::int64_t seen_s,
-                                            std::int64_t expires_s) {
+Task<Result<void>> RedisSessionStore::touch(SessionKey key, std::int64_t version,
+                                            std::int64_t seen_s, std::int64_t expires_s) {
   const std::string id = key_text(key);
   const std::string seen = std::to_string(seen_s);
   const std::string expires = std::to_string(expires_s);
-  auto asked = redis_.run(touch_script, 0, prefix_, id, seen, expires);
+  const std::string read = std::to_string(version);
+  auto asked = redis_.run(touch_script, 0, prefix_, id, seen, expires, read);
   const redis::Result<redis::Reply> changed = co_await std::move(asked);
   if (!changed) co_return std::unexpected(failed(changed.error()));
   co_return {};
@@ -151,16 +140,31 @@ Task<Result<void>> RedisSessionStore::remove(SessionKey key) {
   co_return {};
 }
 
-Task<Result<std::int64_t>> RedisSessionStore::remove_all(std::string issuer, std::string principal,
-                                                         std::optional<SessionKey> kept) {
+Task<Result<std::int64_t>> RedisSessionStore::remove_all(std::string issuer,
+                                                         std::string principal) {
   const std::string owner = owner_text(issuer, principal);
   if (owner.empty()) co_return 0;
-  std::string but;
-  if (kept) but = key_text(*kept);
-  auto asked = redis_.run(remove_all_script, 0, prefix_, but, owner);
+  const std::string none;
+  auto asked = redis_.run(remove_all_script, 0, prefix_, none, owner, none);
   const redis::Result<redis::Reply> gone = co_await std::move(asked);
   if (!gone) co_return std::unexpected(failed(gone.error()));
   co_return gone->integer().value_or(0);
+}
+
+Task<Result<std::optional<std::int64_t>>> RedisSessionStore::remove_others(std::string issuer,
+                                                                           std::string principal,
+                                                                           SessionKey kept,
+                                                                           std::int64_t version) {
+  const std::string owner = owner_text(issuer, principal);
+  if (owner.empty()) co_return std::nullopt;
+  const std::string but = key_text(kept);
+  const std::string read = std::to_string(version);
+  auto asked = redis_.run(remove_all_script, 0, prefix_, but, owner, read);
+  const redis::Result<redis::Reply> gone = co_await std::move(asked);
+  if (!gone) co_return std::unexpected(failed(gone.error()));
+  const std::int64_t count = gone->integer().value_or(-1);
+  if (count < 0) co_return std::nullopt;
+  co_return std::optional(count);
 }
 
 }  // namespace katana::sessions

@@ -31,16 +31,16 @@ class RedisSessionStore final : public SessionStore {
       : redis_(std::move(client)), prefix_(std::move(prefix)) {}
 
   Task<Result<std::optional<StoredSession>>> load(SessionKey key, std::int64_t now_s) override;
-  Task<Result<void>> create(SessionKey key, StoredSession session, std::int64_t expires_s) override;
-  Task<Result<bool>> update(SessionKey key, StoredSession session, std::int64_t expires_s) override;
-  Task<Result<void>> touch(SessionKey key, std::int64_t seen_s, std::int64_t expires_s) override;
+  Task<Result<bool>> compare_and_set(SessionWrite write) override;
+  Task<Result<void>> touch(SessionKey key, std::int64_t version, std::int64_t seen_s,
+                           std::int64_t expires_s) override;
   Task<Result<void>> remove(SessionKey key) override;
-  Task<Result<std::int64_t>> remove_all(std::string issuer, std::string principal,
-                                        std::optional<SessionKey> kept) override;
+  Task<Result<std::int64_t>> remove_all(std::string issuer, std::string principal) override;
+  Task<Result<std::optional<std::int64_t>>> remove_others(std::string issuer, std::string principal,
+                                                          SessionKey kept,
+                                                          std::int64_t version) override;
 
  private:
-  struct Written;
-
   const redis::Client redis_;
   const std::string prefix_;
 };
