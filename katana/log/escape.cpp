@@ -69,6 +69,43 @@ void append_hex(char c, Buffer& out) {
   out.push_back(hex_digits[octet & 15]);
 }
 
+// A character of more than one octet. REQUIRES that it is well-formed.
+char32_t code_point(Bytes character) noexcept {
+  const auto octet = [&](std::size_t index) { return static_cast<std::uint8_t>(character[index]); };
+  const std::size_t size = character.size();
+  char32_t value = octet(0) & (0xffu >> (size + 1));
+  for (std::size_t index = 1; index < size; ++index) value = value << 6 | (octet(index) & 0x3fu);
+  return value;
+}
+
+// What changes how the characters around it are shown, or ends a line, without a mark of its own:
+// the Unicode Standard's categories Cf, Zl and Zp without the signs that are visible, and the blank
+// letters of Hangul. A line with U+202E in it reads as another one.
+struct CodePoints {
+  char32_t first;
+  char32_t last;
+};
+constexpr CodePoints hidden[] = {
+    {0x00ad, 0x00ad}, {0x034f, 0x034f},   {0x061c, 0x061c},   {0x115f, 0x1160},
+    {0x17b4, 0x17b5}, {0x180b, 0x180f},   {0x200b, 0x200f},   {0x2028, 0x202e},
+    {0x2060, 0x206f}, {0x3164, 0x3164},   {0xfeff, 0xfeff},   {0xffa0, 0xffa0},
+    {0xfff0, 0xfffb}, {0x1bca0, 0x1bca3}, {0x1d173, 0x1d17a}, {0xe0000, 0xe0fff}};
+
+bool is_hidden(char32_t value) noexcept {
+  for (const CodePoints& each : hidden) {
+    if (value <= each.last) return value >= each.first;
+  }
+  return false;
+}
+
+void append_code_point(char32_t value, Buffer& out) {
+  append(out, "\\u{");
+  int shift = 20;
+  while (shift > 12 && value >> shift == 0) shift -= 4;
+  for (; shift >= 0; shift -= 4) out.push_back(hex_digits[value >> shift & 15]);
+  out.push_back('}');
+}
+
 // The letter of a short escape, or 0.
 constexpr char short_escape(char c) noexcept {
   return c == '\n' ? 'n' : c == '\r' ? 'r' : c == '\t' ? 't' : '\0';
@@ -103,6 +140,8 @@ std::size_t put_character(Bytes text, Buffer& out, const Control& control, const
   } else if (is_c1) {
     unknown(c);
     unknown(text[1]);
+  } else if (length > 1 && is_hidden(code_point(text.substr(0, length)))) {
+    append_code_point(code_point(text.substr(0, length)), out);
   } else {
     append(out, text.substr(0, length));
   }

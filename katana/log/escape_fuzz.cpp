@@ -1,4 +1,5 @@
-// Invariant: whatever the octets, an escaped line is printable UTF-8 without an end of line, and
+// Invariant: whatever the octets, an escaped line is printable UTF-8 without an end of line and
+// without an override of the direction of writing, and
 // what is escaped for JSON is a JSON string's inside, which means the same characters.
 #include <cstddef>
 #include <cstdint>
@@ -73,6 +74,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     for (Bytes left(out.data(), out.size()); !left.empty();) {
       const std::size_t length = utf8_length(left);
       KATANA_CHECK(length != 0 && static_cast<std::uint8_t>(left[0]) >= 0x20 && left[0] != 0x7f);
+      KATANA_CHECK(left.substr(0, length) != "\u202e" && left.substr(0, length) != "\u2028");
       left.remove_prefix(length);
     }
   }

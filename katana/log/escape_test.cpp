@@ -44,6 +44,31 @@ TEST(Escape, the_first_of_several_ends_the_prefix) {
   }
 }
 
+std::string line_of(Bytes text) {
+  Buffer out;
+  escape_line(text, out);
+  return {out.data(), out.size()};
+}
+
+TEST(Escape, what_cannot_be_seen_is_written_as_its_number) {
+  EXPECT_EQ(line_of("a\u202eb"), "a\\u{202e}b");
+  EXPECT_EQ(line_of("\u00ad\u061c\u200b\u200d\u200f"),
+            "\\u{00ad}\\u{061c}\\u{200b}\\u{200d}\\u{200f}");
+  EXPECT_EQ(line_of("\u2028\u2029"), "\\u{2028}\\u{2029}");
+  EXPECT_EQ(line_of("\u2066\u2069\ufeff"), "\\u{2066}\\u{2069}\\u{feff}");
+  EXPECT_EQ(line_of("\U000e0041"), "\\u{e0041}");
+  EXPECT_EQ(line_of("\u0085"), "\\xc2\\x85");
+}
+
+TEST(Escape, letters_of_all_scripts_and_signs_stay) {
+  for (const Bytes text : {Bytes("Ærøskøbing"), Bytes("Ελλάδα"), Bytes("עברית"), Bytes("العربية"),
+                           Bytes("日本語"), Bytes("\u0600"), Bytes("\u200a"), Bytes("\u2027"),
+                           Bytes("\u202f"), Bytes("\u205f"), Bytes("\u2070"), Bytes("\ufffd"),
+                           Bytes("\U0001f600"), Bytes("\U0001d172"), Bytes("\U0010ffff")}) {
+    EXPECT_EQ(line_of(text), text);
+  }
+}
+
 }  // namespace
 }  // namespace katana::log
 
