@@ -11,8 +11,10 @@
 
 #include "katana/audit/audit_log.hpp"
 #include "katana/core/reactor.hpp"
+#include "katana/passwords/known_device.hpp"
 #include "katana/passwords/password_form.hpp"
 #include "katana/service/auth/policy.hpp"
+#include "katana/service/cookies.hpp"
 #include "katana/service/forms/form_fields.hpp"
 #include "katana/service/html.hpp"
 #include "katana/service/oidc/oidc_login.hpp"
@@ -29,6 +31,7 @@ constexpr const char* login_path = "/login";
 constexpr const char* provider_path = "/login/provider";
 constexpr const char* account_path = "/account";
 constexpr const char* logout_path = "/logout";
+constexpr const char* device_cookie = "known-device";
 
 Html page(Bytes title, const Html& content) {
   return html(
@@ -51,9 +54,11 @@ struct Doorkeeper {
   LoginSettings settings;
   std::unique_ptr<passwords::PasswordHasher> hasher;
   mutable passwords::LoginThrottle throttle;
+  passwords::KnownDevices devices;
   audit::AuditLog* log = nullptr;  // null: no audit log
 
-  explicit Doorkeeper(const LoginSettings& of) : settings(of), throttle(of.throttle) {}
+  Doorkeeper(const LoginSettings& of, passwords::KnownDevices known)
+      : settings(of), throttle(of.throttle), devices(std::move(known)) {}
 
   const Account* find(Bytes name) const noexcept {
     const auto found = std::ranges::find(settings.accounts, name, &Account::name);
@@ -93,6 +98,17 @@ Task<Result<Reply>> show_login(Door door, FromContext<UserSession> session) {
   co_return login_page(door->settings, *token);
 }
 
+// Guesses of strangers never make its user wait.
+Result<void> remember_device(Reply& reply, const Door& door, const Request& request, Bytes name) {
+  const std::string token = door->devices.token(name);
+  SetCookie cookie;
+  cookie.name = device_cookie;
+  cookie.value = token;
+  cookie.max_age = door->settings.throttle.known_for;
+  cookie.secure = request.client().is_secure();
+  return set_cookie(reply, cookie);
+}
+
 // Takes as long for a name that nobody has, and says the same of it.
 Task<Result<Reply>> log_in(Door door, Request request, FormFields<Credentials> given,
                            FromContext<UserSession> session) {
@@ -100,7 +116,10 @@ Task<Result<Reply>> log_in(Door door, Request request, FormFields<Credentials> g
   if (!token) co_return std::unexpected(token.error());
   const auto client = request.client().address();
   const std::string address = client ? std::string(Bytes(client->to_text())) : "local";
-  const Duration wait = door->throttle.begin(given->name, address, core::Reactor::current()->now());
+  const Bytes known = cookie(request.view().head(), device_cookie).value_or("");
+  const std::string device = door->devices.find(known, given->name);
+  const Instant now = core::Reactor::current()->now();
+  const Duration wait = door->throttle.begin(given->name, address, now, device);
   if (wait > Duration{}) {
     Reply reply = login_page(door->settings, *token, 429, "Too many attempts. Try again later.");
     reply.add_field("Retry-After", fmt::format("{}", 1 + wait.ns / 1'000'000'000));
@@ -123,7 +142,7 @@ Task<Result<Reply>> log_in(Door door, Request request, FormFields<Credentials> g
     reply.add_field("WWW-Authenticate", "Cookie");  // as session_principal has it
     co_return reply;
   }
-  door->throttle.succeeded(given->name, address);
+  door->throttle.succeeded(given->name, address, device);
   auth::PrincipalFacts facts;
   facts.id = account->name;
   facts.issuer = "fullstack";
@@ -131,7 +150,10 @@ Task<Result<Reply>> log_in(Door door, Request request, FormFields<Credentials> g
   facts.roles = account->roles;
   const Result<void> kept = co_await session->log_in(facts);
   if (!kept) co_return std::unexpected(kept.error());
-  co_return Reply::redirect(account_path);
+  Reply reply = Reply::redirect(account_path);
+  const Result<void> remembered = remember_device(reply, door, request, given->name);
+  if (!remembered) co_return std::unexpected(remembered.error());
+  co_return reply;
 }
 
 Task<Result<Reply>> account_page(FromContext<auth::Principal> who,
@@ -169,7 +191,9 @@ std::optional<Reply> require_editor(const RequestView& request, FromContext<auth
 }
 
 Result<Door> make_door(const LoginSettings& settings, const registry::Services& services) {
-  auto door = std::make_shared<Doorkeeper>(settings);
+  auto devices = passwords::KnownDevices::make();
+  if (!devices) return std::unexpected(devices.error());
+  auto door = std::make_shared<Doorkeeper>(settings, *std::move(devices));
   for (const Account& account : settings.accounts) {
     if (passwords::PasswordForm::parse(account.password)) continue;
     return fail(Code::invalid_argument,

@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "katana/base/check.hpp"
+#include "katana/base/client_network.hpp"
 #include "katana/base/keyed_hash.hpp"
 
 namespace katana::core {
@@ -39,7 +40,8 @@ ClientLimits::Admission ClientLimits::admit(const engine::PeerEndpoint& peer, bo
   if (deny_.contains(*address)) return {ClientRefusal::denied};
   if (!allow_.empty() && !allow_.contains(*address)) return {ClientRefusal::denied};
   if (exempt_.contains(*address)) return {};
-  const IpAddress client = address->masked(address->is_v4() ? options_.v4_bits : options_.v6_bits);
+  const IpAddress client =
+      client_network(*address, {.v4 = options_.v4_bits, .v6 = options_.v6_bits});
   const std::uint64_t hashed = KeyedHash(secret_, ~secret_).of(client.high(), client.low());
   const std::uint64_t key = hashed == 0 ? 1 : hashed;  // 0 is nobody's
   const std::size_t index = hashed & (sets_.size() - 1);

@@ -50,6 +50,9 @@ TEST(ClientLimits, a_client_of_ipv6_is_a_prefix) {
   EXPECT_EQ(refusal_of(limits, limited_peer("2001:db8:0:1::1")), ClientRefusal::none);
   EXPECT_EQ(refusal_of(limits, limited_peer("2001:db8:0:1:ffff::1")), ClientRefusal::connections);
   EXPECT_EQ(refusal_of(limits, limited_peer("2001:db8:0:2::1")), ClientRefusal::none);
+  EXPECT_EQ(refusal_of(limits, limited_peer("192.0.2.1")), ClientRefusal::none);
+  EXPECT_EQ(refusal_of(limits, limited_peer("64:ff9b::192.0.2.1")), ClientRefusal::connections);
+  EXPECT_EQ(refusal_of(limits, limited_peer("64:ff9b::192.0.2.2")), ClientRefusal::none);
   ClientLimits wide({.connections_max = 1, .v4_bits = 24, .v6_bits = 48}, 1);
   EXPECT_EQ(refusal_of(wide, limited_peer("2001:db8:0:1::1")), ClientRefusal::none);
   EXPECT_EQ(refusal_of(wide, limited_peer("2001:db8:0:2::1")), ClientRefusal::connections);

@@ -1,21 +1,34 @@
-// LoginThrottle: how often somebody may guess: by account, and by the address that guesses come
-// from.
+// LoginThrottle: how often passwords may be guessed, without a way for a stranger to lock out the
+// owner of an account.
 //
 //   const Duration wait = throttle.begin(name, address, now);
 //   if (wait > Duration{}) return too_many(wait);                 // 429 with Retry-After
 //   …                                                             // verify the password
 //   if (right) throttle.succeeded(name, address);
 //
-// The account as the program looks it up, with its case folded if the program does that: else each
-// way to write it has guesses of its own.
+// The account as the program looks it up, with its case folded if the program does that: otherwise
+// each way to write it has guesses of its own. The address as text, with or without a port.
 //
-// Nobody is locked out for ever, since then anybody could lock out anybody: after `free_failures`
-// in a row each further one doubles the wait, from `wait_min` to `wait_max`. An attempt counts as
-// failed from its begin, so that guesses at the same time are counted too. What has not failed for
-// `forget_after` is forgotten.
+// Failures are counted in three ways, and an attempt waits for the longest:
 //
-// Owns       two tables of bounded size, by SHA-256 of account and of address.
-// Thread     any; one lock, held for less than a microsecond.
+//   account and network   account_free_failures in a row, then each one doubles the wait. A
+//                         stranger fills the count of the stranger's own network, not the owner's.
+//   network               address_free_failures within forget_after, whatever the accounts; of IPv6
+//                         also four times as many of the /56 and sixteen times as many of the /48.
+//   account               account_free_failures_everywhere, and one more in each wait_max, from all
+//                         networks that the account has not logged in from: so many guesses has a
+//                         crowd of machines. One network adds account_free_failures at most, so one
+//                         attacker cannot fill it.
+//
+// A network that the account has logged in from, and a device that it knows (known_device.hpp),
+// pass the last count; a known device passes the first two as well and has a count of its own. This
+// is the practice of NIST SP 800-63B (§3.2.2: at most 100 failures in a row, waits that grow, and
+// known clients before others) and of OWASP's device cookies.
+//
+// An attempt counts as failed from its begin, so that guesses at the same time are counted too.
+//
+// Owns       tables of bounded size, by SHA-256 of account and network.
+// Thread     any; one lock, held for some microseconds.
 // Allocates  for each key, up to accounts_max and addresses_max.
 // Fails      never. A full table forgets what has not failed for the longest time.
 // Invariant  an attempt that had to wait counts as none.
@@ -26,46 +39,25 @@
 #include <list>
 #include <mutex>
 #include <unordered_map>
+#include <vector>
 
 #include "katana/base/bytes.hpp"
-#include "katana/base/described.hpp"
 #include "katana/base/instant.hpp"
 #include "katana/crypto/digest.hpp"
+#include "katana/passwords/throttle_options.hpp"
 
 namespace katana::passwords {
-
-// When an attempt has to wait, and how much is remembered.
-struct ThrottleOptions {
-  unsigned account_free_failures = 5;  // in a row, before an account has to wait
-  // Of an address more, since a network may share one.
-  unsigned address_free_failures = 20;
-  Duration wait_min = seconds(1);
-  Duration wait_max = seconds(300);
-  Duration forget_after = seconds(3600);
-  std::size_t accounts_max = 64 * 1024;
-  std::size_t addresses_max = 64 * 1024;
-};
-// For settings of a program.
-KATANA_DESCRIBE(ThrottleOptions,
-                (account_free_failures, range(1, 1000),
-                 help("wrong passwords of one account before it has to wait")),
-                (address_free_failures, range(1, 100'000), help("the same, of one address")),
-                (wait_min, range(milliseconds(1), seconds(3600)),
-                 help("the first wait; it doubles")),
-                (wait_max, range(milliseconds(1), seconds(24 * 3600)), help("and is no longer")),
-                (forget_after, range(seconds(1), seconds(7 * 24 * 3600)),
-                 help("without a failure for so long it begins anew")),
-                (accounts_max, range(1, 1 << 24), help("accounts that are remembered")),
-                (addresses_max, range(1, 1 << 24), help("addresses that are remembered")))
 
 class LoginThrottle {
  public:
   explicit LoginThrottle(ThrottleOptions options = {}) : options_(options) {}
 
-  // Zero: go on, and the attempt counts. Else how long to wait; then it does not.
-  Duration begin(Bytes account, Bytes address, Instant now);
-  // The account begins anew; of the address this attempt was none.
-  void succeeded(Bytes account, Bytes address);
+  // Zero: go on, and the attempt counts. Otherwise how long to wait; then it does not. `device`:
+  // what KnownDevices::find() has said of this account; empty: the client is not known.
+  Duration begin(Bytes account, Bytes address, Instant now, Bytes device = {});
+  // Of account and network it begins anew, and they know each other from now on; of the network
+  // this attempt was none. REQUIRES the arguments of begin().
+  void succeeded(Bytes account, Bytes address, Bytes device = {});
 
  private:
   struct KeyHash {
@@ -73,25 +65,43 @@ class LoginThrottle {
   };
   using Order = std::list<crypto::Sha256>;  // what has not failed for the longest time first
   struct Entry {
-    unsigned failures;
-    Instant last;
-    Order::iterator place;
+    double failures = 0;
+    Instant last = {};
+    Order::iterator place = {};
   };
   struct Table {
     std::unordered_map<crypto::Sha256, Entry, KeyHash> entries;
     Order order;
 
-    void count(const crypto::Sha256& key, Instant now, std::size_t entries_max);
+    const Entry* find(const crypto::Sha256& key) const noexcept;
+    // Now the last one of the order.
+    Entry& renew(const crypto::Sha256& key, std::size_t entries_max);
     void erase(const crypto::Sha256& key);
     void forget(Instant before);
   };
-  Duration wait_of(const Table& table, const crypto::Sha256& key, unsigned free_failures,
-                   Instant now) const;
+  // What attempts are counted by.
+  struct Attempt {
+    crypto::Sha256 account;
+    crypto::Sha256 pair;                   // with its network, or its device
+    std::vector<crypto::Sha256> networks;  // from the smallest to the largest
+    bool has_device = false;
+  };
+  static Attempt attempt_of(Bytes account, Bytes address, Bytes device);
+  void forget(Instant now);
+  Duration wait_of_pair(const Attempt& attempt, Instant now) const;
+  Duration wait_of_networks(const Attempt& attempt, Instant now) const;
+  Duration wait_of_account(const Attempt& attempt, Instant now) const;
+  Duration grown(double failures, double free_failures) const noexcept;
+  // What is left of an entry's failures when `free_failures` of them are forgotten in forget_after.
+  double left_of(const Entry& entry, double free_failures, Instant now) const noexcept;
+  void count(const Attempt& attempt, Instant now);
 
   const ThrottleOptions options_;
   std::mutex mutex_;
-  Table accounts_;
-  Table addresses_;
+  Table pairs_;
+  Table networks_;
+  Table accounts_;  // from everywhere
+  Table known_;     // pairs that have succeeded
 };
 
 }  // namespace katana::passwords

@@ -83,6 +83,26 @@ std::optional<std::int64_t> verify_totp(Bytes secret, Bytes code, std::int64_t n
   return found;
 }
 
+// A step that is more than two windows behind the latest is none that verify_totp() would give.
+bool UsedSteps::use(Bytes account, std::int64_t step, const TotpOptions& options) {
+  const std::lock_guard lock(mutex_);
+  latest_ = std::max(latest_, step);
+  const auto found = steps_.find(account);
+  if (found != steps_.end()) {
+    if (step <= found->second) return false;
+    found->second = step;
+    return true;
+  }
+  const std::int64_t over = latest_ - 2 * static_cast<std::int64_t>(options.window);
+  if (step < over) return false;
+  if (steps_.size() >= accounts_max_) {
+    std::erase_if(steps_, [over](const auto& each) { return each.second < over; });
+  }
+  if (steps_.size() >= accounts_max_) return false;
+  steps_.emplace(account, step);
+  return true;
+}
+
 std::string totp_uri(Bytes issuer, Bytes account, Bytes secret, const TotpOptions& options) {
   const std::string by = percent_encoded(issuer);
   return fmt::format("otpauth://totp/{}:{}?secret={}&issuer={}&algorithm={}&digits={}&period={}",

@@ -41,6 +41,23 @@ TEST(TimeCodes, are_right_one_step_before_and_after_and_once) {
   }
 }
 
+TEST(TimeCodes, that_two_requests_have_at_a_time_are_right_for_one_of_them) {
+  UsedSteps used(2);
+  const Bytes secret = "12345678901234567890";
+  const std::int64_t now_s = 1'800'000'000;
+  const auto first = verify_totp(secret, totp(secret, now_s), now_s, -1);
+  const auto second = verify_totp(secret, totp(secret, now_s), now_s, -1);
+  ASSERT_TRUE(first && second);
+  EXPECT_TRUE(used.use("ann", *first));
+  EXPECT_FALSE(used.use("ann", *second));
+  EXPECT_FALSE(used.use("ann", *first - 1));
+  EXPECT_TRUE(used.use("bob", *first));
+  EXPECT_TRUE(used.use("ann", *first + 1));
+  EXPECT_FALSE(used.use("cid", *first)) << "a full table refuses, and forgets nothing that counts";
+  EXPECT_TRUE(used.use("cid", *first + 3)) << "a step that is too old for any code is forgotten";
+  EXPECT_FALSE(used.use("bob", *first)) << "and stays used";
+}
+
 TEST(TimeCodes, have_a_uri_that_apps_read) {
   EXPECT_EQ(totp_uri("My Shop", "ann@example.org", "12345678901234567890"),
             "otpauth://totp/My%20Shop:ann%40example.org?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"

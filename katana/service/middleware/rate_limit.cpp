@@ -7,6 +7,7 @@
 #include <random>
 #include <utility>
 
+#include "katana/base/client_network.hpp"
 #include "katana/base/keyed_hash.hpp"
 #include "katana/base/misuse.hpp"
 #include "katana/core/reactor.hpp"
@@ -14,40 +15,11 @@
 
 namespace katana {
 namespace detail {
-namespace {
-
-// Groups of an IPv6 address that are written in front of "::", or all of them.
-Text first_groups(Bytes address) {
-  constexpr int groups_kept = 4;
-  Text kept;
-  int groups = 0;
-  while (groups < groups_kept) {
-    const std::size_t end = std::min(address.find(':'), address.size());
-    if (end == 0) break;  // "::": zeros from here on
-    kept.append(address.substr(0, end));
-    kept.push_back(':');
-    ++groups;
-    if (end == address.size()) break;
-    address.remove_prefix(end + 1);
-  }
-  // "2001:db8::1" and "2001:db8:0:0:1::" are of one prefix only if the zeros are written out.
-  for (; groups < groups_kept; ++groups) kept.append("0:");
-  return kept;
-}
-
-}  // namespace
-
-Text subscriber_of(Bytes address) {
-  if (address.starts_with("unix:")) return Text(address);
-  if (!address.starts_with('[')) return Text(address.substr(0, address.rfind(':')));
-  const Bytes v6 = address.substr(1, std::min(address.find(']'), address.size()) - 1);
-  // An IPv4 address that came to a socket of IPv6 is one subscriber by itself.
-  if (v6.find('.') != Bytes::npos) return Text(v6);
-  return first_groups(v6);
-}
 
 Text client_key(const RequestView& request, session::Exchange& exchange) {
-  return subscriber_of(exchange.client(request.head()).text().bytes());
+  const session::Client client = exchange.client(request.head());
+  if (const auto address = client.address()) return Text(client_network(*address).to_text());
+  return Text(client.text().bytes());
 }
 
 RateTable::RateTable(double per_second, std::uint32_t burst, std::size_t keys_max,

@@ -17,7 +17,6 @@ namespace katana {
 namespace {
 
 using detail::RateTable;
-using detail::subscriber_of;
 
 TEST(RateTable, a_burst_passes_and_then_the_rate) {
   RateTable table(10, 3, 1000, 7);
@@ -82,16 +81,25 @@ TEST(RateTable, threads_together_get_no_more_than_one_would) {
   EXPECT_EQ(passed[0] + passed[1] + passed[2] + passed[3], 100);
 }
 
-TEST(RateLimit, one_subscriber_is_an_address_or_a_prefix) {
-  const auto of = [](Bytes address) { return std::string(subscriber_of(address).bytes()); };
-  EXPECT_EQ(of("192.0.2.1:5000"), "192.0.2.1");
-  EXPECT_EQ(of("[2001:db8:1:2:3:4:5:6]:5000"), "2001:db8:1:2:");
-  EXPECT_EQ(of("[2001:db8:1:2::1]:5000"), "2001:db8:1:2:");
-  EXPECT_EQ(of("[2001:db8::1]:5000"), "2001:db8:0:0:");
-  EXPECT_EQ(of("[::1]:5000"), "0:0:0:0:");
-  EXPECT_EQ(of("[::ffff:192.0.2.1]:5000"), "::ffff:192.0.2.1");
-  EXPECT_EQ(of("unix:uid=1000"), "unix:uid=1000");
-  EXPECT_EQ(of(""), "");
+TEST(RateLimit, the_addresses_of_one_subscriber_share_a_rate) {
+  const Middleware limit = rate_limit({.per_second = 0.001, .burst = 1});
+  StillReactor reactor;
+  const auto status_for = [&](Bytes address) {
+    FakeExchange exchange("GET", "/");
+    exchange.on = &reactor;
+    exchange.peer_ = engine::PeerEndpoint::of(*IpAddress::read(address), 5000);
+    const PathParameters none;
+    const RequestView request(exchange.head(), "/", {}, none, {});
+    const auto refused = limit.admit(request, exchange);
+    return refused ? refused->status() : 200u;
+  };
+  EXPECT_EQ(status_for("2001:db8:1:2:3:4:5:6"), 200u);
+  EXPECT_EQ(status_for("2001:db8:1:2::1"), 429u);
+  EXPECT_EQ(status_for("2001:db8:1:3::1"), 200u);
+  EXPECT_EQ(status_for("192.0.2.1"), 200u);
+  EXPECT_EQ(status_for("::ffff:192.0.2.1"), 429u);
+  EXPECT_EQ(status_for("64:ff9b::192.0.2.1"), 429u);
+  EXPECT_EQ(status_for("192.0.2.2"), 200u);
 }
 
 TEST(RateLimit, a_peer_that_is_not_known_is_refused_and_never_unlimited) {

@@ -3,8 +3,8 @@
 //   visitor    what form tokens are made of. A visitor of whom nothing is kept has this part alone,
 //              and takes no place in a store.
 //   session    names the session in the store, from its beginning to its end.
-//   secret     proves, with the visitor, that the cookie is the one of now: login and renewal change
-//              both.
+//   secret     proves, with the visitor, that the cookie is the one of now: login and renewal
+//              change both.
 //
 // Owns       its bytes.
 // Thread     a value.

@@ -1,5 +1,5 @@
-// What every store of sessions does, one call after another, and what becomes of two requests of one
-// session whose calls of the store come in every order.
+// What every store of sessions does, one call after another, and what becomes of two requests of
+// one session whose calls of the store come in every order.
 //
 //   EXPECT_EQ(run(check_store(store, now_s)), "");
 //   for (const Deed deed : deeds) EXPECT_EQ(run(check_requests(store, deed)), "");

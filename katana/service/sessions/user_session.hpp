@@ -14,16 +14,16 @@
 //   }
 //
 // Nothing is opened, loaded or made before the first of these calls. What they change is in the
-// store when they return, and in the cookie of the reply. Forms of a visitor of whom nothing is kept
-// need no store: their secret is made of the cookie (session_id.hpp).
+// store when they return, and in the cookie of the reply. Forms of a visitor of whom nothing is
+// kept need no store: their secret is made of the cookie (session_id.hpp).
 //
 // Owns       a copy of the cookie's value, and what was loaded.
 // Thread     its reactor's. Its calls are awaited one after the other.
 // Allocates  from the recycler: itself, a frame for each call; and what records and stores need.
 // Fails      Code::unavailable (503) when the store cannot tell; Code::already_exists (409) when
-//            another request has changed, renewed or ended the session since this one loaded it: the
-//            first that writes wins, with a store, and the next call loads it again. With cookies
-//            the reply that comes last wins.
+//            another request has changed, renewed or ended the session since this one loaded it:
+//            the first that writes wins, with a store, and the next call loads it again. With
+//            cookies the reply that comes last wins.
 //            Code::out_of_range when it would become larger than the options permit.
 // Invariant  an id that a client made up is never used: a session that is not found is a new one,
 //            with an id of ours. Logging in changes the id. A session that was ended is never
