@@ -3,8 +3,8 @@
 // Thread     any.
 // Allocates  only when the buffer grows.
 // Fails      never.
-// Invariant  escape_line writes no control character, nothing that changes the order or the place of
-//            others (bidirectional controls, separators of lines, what has no width), and only
+// Invariant  escape_line writes no control character, nothing that changes the order or the place
+//            of others (bidirectional controls, separators of lines, what has no width), and only
 //            well-formed UTF-8: a record can neither end its line, nor steer a terminal, nor read
 //            as another one. escape_json writes what may stand between
 //            the quotes of a JSON string (RFC 8259 §7).

@@ -16,10 +16,12 @@ Upgrade judge_upgrade(Exchange& exchange, const http::Head& head,
     return {503, "The server is stopping: connect again."};
   }
   const ws::DeflateOptions& deflate = share->options().deflate;
+  const Client client = exchange.client(head);
   const ws::HandshakeOptions wanted{
       .origins = options.any_origin ? ws::Origins::any : ws::Origins::same_host,
       // A proxy may have put its own into Host.
-      .host = exchange.arrival().from_proxy() ? exchange.client(head).host : Bytes(),
+      .host = exchange.arrival().from_proxy() ? client.host : Bytes(),
+      .is_secure = client.is_secure(),
       .more_origins = options.origins,
       .subprotocols = options.subprotocols,
       .on_stream = exchange.upgrades_stream(),

@@ -6,9 +6,9 @@
 #include <memory>
 #include <utility>
 
-#include "katana/service/middleware/origin.hpp"
 #include "katana/service/reply_fields.hpp"
 #include "katana/wire/http/field_list.hpp"
+#include "katana/wire/http/origin.hpp"
 
 namespace katana {
 namespace {
@@ -90,7 +90,7 @@ Result<Middleware> cors(CorsOptions options) {
       return fail(Code::invalid_argument, "cors: no origin is allowed; name one, or \"*\" for any");
     }
     for (const std::string& origin : options.origins) {
-      if (!is_origin(origin)) {
+      if (!http::is_origin(origin)) {
         return fail(Code::invalid_argument,
                     fmt::format("cors: '{}' is no origin; write it as a browser does, "
                                 "\"https://example.org:8443\", in small letters and without a path",

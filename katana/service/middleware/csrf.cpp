@@ -7,8 +7,7 @@
 #include <optional>
 #include <utility>
 
-#include "katana/service/middleware/origin.hpp"
-#include "katana/wire/http/characters.hpp"
+#include "katana/wire/http/origin.hpp"
 
 namespace katana {
 namespace {
@@ -35,14 +34,20 @@ class OriginCheck {
     }
   }
   bool is_named(std::optional<Bytes> origin) const noexcept {
-    return origin && std::ranges::find(options_.origins, *origin) != options_.origins.end();
+    return origin && std::ranges::any_of(options_.origins, [&](const std::string& each) {
+             return http::same_origin(each, *origin);
+           });
+  }
+  static bool is_of_server(Bytes origin, const RequestView& request) noexcept {
+    const session::Client client = request.client();
+    return http::is_origin_of(origin, client.host, client.is_secure());
   }
   bool is_ours(const RequestView& request) const noexcept {
     const auto origin = request.field("Origin");
     if (const auto site = request.field("Sec-Fetch-Site")) {
       return *site == "same-origin" || *site == "none" || is_named(origin);
     }
-    if (origin) return is_origin_of(*origin, request.authority()) || is_named(origin);
+    if (origin) return is_of_server(*origin, request) || is_named(origin);
     return !options_.refuse_unknown || !request.field("Cookie");
   }
 
@@ -53,7 +58,7 @@ class OriginCheck {
 
 Result<Middleware> csrf(CsrfOptions options) {
   for (const std::string& origin : options.origins) {
-    if (!is_origin(origin)) {
+    if (!http::is_origin(origin)) {
       return fail(Code::invalid_argument,
                   fmt::format("csrf: '{}' is no origin; write it as a browser does, "
                               "\"https://example.org:8443\", in small letters and without a path",

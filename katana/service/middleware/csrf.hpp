@@ -10,9 +10,12 @@
 // | same-origin, none | | goes on: our page, or the user: an address typed, a bookmark |
 // | another | in `origins` | goes on |
 // | another | another, or none | 403 |
-// | none is sent | our host, or in `origins` | goes on: a browser of before 2023 |
+// | none is sent | our scheme, host and port, or in `origins` | goes on: a browser of before 2023 |
 // | none is sent | another | 403 |
 // | none is sent | none is sent | 403 with a Cookie, else goes on: no browser has sent it |
+//
+// Our scheme is https where the request came by TLS, or a trusted proxy says so; otherwise it is
+// not known, and that of the origin.
 //
 // GET, HEAD, OPTIONS and TRACE go on (RFC 9110 §9.2.1), but for WebSocket handshakes, which a page
 // of another origin can make with the user's cookies. For forms of browsers that send neither

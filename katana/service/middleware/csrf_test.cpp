@@ -45,6 +45,36 @@ TEST_F(CsrfTest, without_it_the_origin_decides) {
   }
 }
 
+TEST_F(CsrfTest, an_origin_that_is_named_may_say_its_default_port) {
+  EXPECT_EQ(post({{"Origin", "https://app.example:443"}}), 200u);
+  EXPECT_EQ(post({{"Sec-Fetch-Site", "cross-site"}, {"Origin", "https://app.example:443"}}), 200u);
+  EXPECT_EQ(post({{"Origin", "http://app.example"}}), 403u);
+}
+
+// What comes by TLS, as this server or a trusted proxy says, is not asked for by a page without.
+TEST(CsrfBehindAProxy, a_page_without_tls_changes_nothing_of_a_server_with_it) {
+  const auto own = csrf();
+  Router router;
+  router.use(*own).any("/x", [] { return Reply::text("x"); });
+  testing::TestOptions options;
+  options.http.trusted_proxies = {*Network::parse("0.0.0.0/0"), *Network::parse("::/0")};
+  options.http.forwarded = http::ForwardedFields::x_forwarded;
+  testing::TestServer server(std::move(router).build(), options);
+  const auto status = [&](std::string_view origin, std::string_view scheme) {
+    return server
+        .send("POST", "/x", {},
+              {{"Host", "inside.example"},
+               {"X-Forwarded-Host", "shop.example"},
+               {"X-Forwarded-Proto", std::string(scheme)},
+               {"Origin", std::string(origin)}})
+        .status();
+  };
+  EXPECT_EQ(status("https://shop.example", "https"), 200u);
+  EXPECT_EQ(status("http://shop.example", "https"), 403u);
+  EXPECT_EQ(status("http://shop.example", "http"), 200u);
+  EXPECT_EQ(status("https://inside.example", "https"), 403u);
+}
+
 TEST_F(CsrfTest, without_both_a_request_with_cookies_is_refused) {
   EXPECT_EQ(post({}), 200u);
   EXPECT_EQ(post({{"Cookie", "a=b"}}), 403u);

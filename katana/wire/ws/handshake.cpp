@@ -8,6 +8,7 @@
 #include "katana/base/sha1.hpp"
 #include "katana/wire/http/characters.hpp"
 #include "katana/wire/http/field_list.hpp"
+#include "katana/wire/http/origin.hpp"
 
 namespace katana::ws {
 namespace {
@@ -86,12 +87,9 @@ bool may_connect(const http::Head& head, const HandshakeOptions& options) noexce
   const Bytes host = options.host.empty() ? head.find("Host").value_or(Bytes()) : options.host;
   bool may = true;
   for_each_value(head, "Origin", [&](Bytes origin) {
-    const std::size_t scheme = origin.find("://");
-    const bool is_here = scheme != Bytes::npos && !host.empty() &&
-                         equals_ignoring_case(origin.substr(scheme + 3), host);
     const bool is_listed = std::ranges::any_of(
-        options.more_origins, [&](Bytes each) { return equals_ignoring_case(each, origin); });
-    may = may && (is_here || is_listed);
+        options.more_origins, [&](Bytes each) { return http::same_origin(each, origin); });
+    may = may && (is_listed || http::is_origin_of(origin, host, options.is_secure));
   });
   return may;
 }

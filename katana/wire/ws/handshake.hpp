@@ -39,7 +39,7 @@ const HandshakeRefusalText& text_of(HandshakeRefusal refusal) noexcept;
 // Whose pages may open a connection. A browser lets every page try, with the cookies of the server
 // that it connects to (RFC 6455 §10.2), and names the page's origin; other clients name none.
 enum class Origins : std::uint8_t {
-  same_host,  // that of HandshakeOptions::host, with any scheme; and clients that are no browsers
+  same_host,  // that of HandshakeOptions::host; and clients that are no browsers
   any,
 };
 
@@ -47,6 +47,8 @@ struct HandshakeOptions {
   Origins origins = Origins::same_host;
   // As the client calls the server; empty: the Host field.
   Bytes host = {};
+  // The request is known to have come by TLS: pages that did not may not connect.
+  bool is_secure = false;
   // Whole origins, as "https://example.org", beside those.
   std::span<const Bytes> more_origins = {};
   // That the server speaks; the first that the client names too is chosen.

@@ -142,6 +142,30 @@ TEST(Handshake, origins_that_may_connect_do) {
   EXPECT_EQ(judge("Origin", "null", options).refusal, HandshakeRefusal::none);
 }
 
+TEST(Handshake, a_default_port_is_the_same_said_or_not_said) {
+  HandshakeOptions options;
+  options.host = "example.org:443";
+  EXPECT_EQ(judge("Origin", "https://example.org", options).refusal, HandshakeRefusal::none);
+  options.host = "example.org";
+  EXPECT_EQ(judge("Origin", "https://example.org:443", options).refusal, HandshakeRefusal::none);
+  options.host = "example.org:80";
+  EXPECT_EQ(judge("Origin", "http://example.org", options).refusal, HandshakeRefusal::none);
+  EXPECT_EQ(judge("Origin", "https://example.org", options).refusal,
+            HandshakeRefusal::foreign_origin);
+  const Bytes more[] = {"https://app.example:443"};
+  options.more_origins = more;
+  EXPECT_EQ(judge("Origin", "https://app.example", options).refusal, HandshakeRefusal::none);
+}
+
+TEST(Handshake, a_page_without_tls_may_not_connect_by_tls) {
+  HandshakeOptions options;
+  options.host = "example.org";
+  options.is_secure = true;
+  EXPECT_EQ(judge("Origin", "https://example.org", options).refusal, HandshakeRefusal::none);
+  EXPECT_EQ(judge("Origin", "http://example.org", options).refusal,
+            HandshakeRefusal::foreign_origin);
+}
+
 TEST(Handshake, the_first_of_our_subprotocols_that_the_client_names_is_chosen) {
   const Bytes ours[] = {"chat.v2", "chat.v1"};
   const HandshakeOptions options{.subprotocols = ours};
