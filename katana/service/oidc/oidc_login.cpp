@@ -23,7 +23,6 @@ namespace katana::oidc {
 namespace {
 
 using sessions::UserSession;
-using ProviderResult = Result<std::shared_ptr<const Provider>>;
 
 constexpr std::size_t random_bytes = 32;  // as base64url 43 characters, as RFC 7636 §4.1 has it
 constexpr std::size_t code_bytes_max = 4096;
@@ -40,13 +39,13 @@ struct CallbackQuery {
   std::optional<std::string> error;
   std::optional<std::string> error_description;
 };
-KATANA_DESCRIBE(CallbackQuery, code, state, iss, error, error_description)
+KATANA_DESCRIBE(CallbackQuery, (code, secret), (state, secret), iss, error, error_description)
 
 struct TokenReply {
   std::string id_token;
   std::optional<std::string> access_token;
 };
-KATANA_DESCRIBE(TokenReply, id_token, access_token)
+KATANA_DESCRIBE(TokenReply, (id_token, secret), (access_token, secret))
 
 std::string random_text() { return encode_base64url(random_octets(random_bytes)); }
 
@@ -117,7 +116,7 @@ class OidcLogin::Core {
       : options_(std::move(options)),
         http_(std::move(http)),
         sealer_(std::move(sealer)),
-        provider_(options_, std::move(algorithms)),
+        provider_(options_, std::move(algorithms), http_),
         callback_path_(std::move(callback_path)),
         cookie_name_(options_.secure ? "__Host-login" : "login") {}
 
@@ -128,6 +127,8 @@ class OidcLogin::Core {
   static Task<Reply> begin(std::shared_ptr<const Core> core, Request request, BeginQuery query);
   static Task<Reply> finish(std::shared_ptr<const Core> core, Request request, CallbackQuery query,
                             FromContext<UserSession> session);
+  static Task<Reply> answer_callback(std::shared_ptr<const Core> core, Request request,
+                                     CallbackQuery query, FromContext<UserSession> session);
   static Task<Reply> end(std::shared_ptr<const Core> core, FromContext<UserSession> session);
 
  private:
@@ -159,7 +160,7 @@ Task<Reply> OidcLogin::Core::begin(std::shared_ptr<const Core> core, Request req
   if (!is_local_path(return_to)) {
     co_return problem(400, "return_to is not a path of this program, such as /orders.");
   }
-  const auto provider = co_await core->provider_.get(core->http_);
+  const auto provider = co_await core->provider_.get();
   if (!provider) co_return refused(Code::unavailable, no_provider, provider.error());
   const Bytes known = cookie(request, core->cookie_name_).value_or("");
   const bool is_known = decode_base64url(known).value_or("").size() == random_bytes;
@@ -199,7 +200,7 @@ Task<Reply> OidcLogin::Core::finish(std::shared_ptr<const Core> core, Request re
                                     CallbackQuery query, FromContext<UserSession> session) {
   Checked state = core->opened(request, query);
   if (!state) co_return std::move(state.error());
-  const auto provider = co_await core->provider_.get(core->http_);
+  const auto provider = co_await core->provider_.get();
   if (!provider) co_return refused(Code::unavailable, no_provider, provider.error());
   if (auto refusal = core->refuse_answer(query, (*provider)->metadata)) {
     co_return *std::move(refusal);
@@ -216,6 +217,17 @@ Task<Reply> OidcLogin::Core::finish(std::shared_ptr<const Core> core, Request re
   reply.add_field("Cache-Control", "no-store");
   (void)remove_cookie(reply,
                       {.name = core->cookie_name_, .value = {}, .secure = core->options_.secure});
+  co_return reply;
+}
+
+// The URL has the code: no page that is shown here passes it on as its Referer.
+Task<Reply> OidcLogin::Core::answer_callback(std::shared_ptr<const Core> core, Request request,
+                                             CallbackQuery query,
+                                             FromContext<UserSession> session) {
+  Task<Reply> finished =
+      finish(std::move(core), std::move(request), std::move(query), std::move(session));
+  Reply reply = co_await std::move(finished);
+  reply.add_field("Referrer-Policy", "no-referrer");
   co_return reply;
 }
 
@@ -342,7 +354,7 @@ Task<Reply> OidcLogin::Core::end(std::shared_ptr<const Core> core,
                                  FromContext<UserSession> session) {
   const auto ended = co_await session->end();
   if (!ended) co_return problem(ended.error());
-  const auto provider = co_await core->provider_.get(core->http_);
+  const auto provider = co_await core->provider_.get();
   if (!provider || !(*provider)->metadata.end_session_endpoint) {
     co_return Reply::redirect(core->options_.after_logout);
   }
@@ -399,10 +411,10 @@ void OidcLogin::add_to(Group routes) const {
   routes.get(core->options().login_path, [core](Request request, Query<BeginQuery> query) {
     return Core::begin(core, std::move(request), *std::move(query));
   });
-  routes.get(core->callback_path(),
-             [core](Request request, Query<CallbackQuery> query, FromContext<UserSession> session) {
-               return Core::finish(core, std::move(request), *std::move(query), std::move(session));
-             });
+  routes.get(core->callback_path(), [core](Request request, Query<CallbackQuery> query,
+                                           FromContext<UserSession> session) {
+    return Core::answer_callback(core, std::move(request), *std::move(query), std::move(session));
+  });
   routes.post(core->options().logout_path, [core](FromContext<UserSession> session) {
     return Core::end(core, std::move(session));
   });

@@ -11,6 +11,7 @@
 
 #include "katana/base/base64.hpp"
 #include "katana/client/http_client.hpp"
+#include "katana/core/sleep.hpp"
 #include "katana/crypto/digest.hpp"
 #include "katana/jose/jwk.hpp"
 #include "katana/jose/jwt.hpp"
@@ -84,6 +85,7 @@ struct Provider {
   std::chrono::minutes good_for = std::chrono::minutes(5);
   std::string access_token;
   unsigned token_status = 200;
+  Duration metadata_takes = {};
 
   std::string keys() const { return R"({"keys":[)" + published.verification_key().jwk() + "]}"; }
   std::string token() const {
@@ -95,7 +97,10 @@ struct Provider {
     return reply + "}";
   }
   void add_to(Router& router) {
-    router.get("/.well-known/openid-configuration", [this] { return Reply::json(Text(metadata)); });
+    router.get("/.well-known/openid-configuration", [this](Request) -> Task<Reply> {
+      if (metadata_takes > Duration{}) co_await core::sleep_for(metadata_takes);
+      co_return Reply::json(Text(metadata));
+    });
     router.get("/keys", [this] { return Reply::json(Text(keys())); });
     router.post("/token", [this](Request) -> Task<Reply> {
       Reply reply =
@@ -171,6 +176,12 @@ class OidcLoginTest : public ::testing::Test {
   }
   testing::TestReply come_back(const std::string& state, const std::string& more = "&code=c1") {
     return get("/login/callback?state=" + state + more);
+  }
+
+  std::ptrdiff_t times_asked() const {
+    return std::ranges::count(upstream_->requests(),
+                              std::string("/.well-known/openid-configuration"),
+                              &testing::UpstreamRequest::target);
   }
 
   Provider provider_;
@@ -330,6 +341,51 @@ TEST_F(OidcLoginTest, an_outage_of_the_provider_is_answered_with_503_and_ends) {
   (void)begin();
   server_->advance(seconds(24 * 3600));
   EXPECT_EQ(get("/login").status(), 503u);
+}
+
+TEST_F(OidcLoginTest, many_logins_before_its_first_answer_ask_the_provider_once) {
+  provider_.metadata_takes = seconds(2);
+  std::vector<testing::PendingReply> waiting;
+  for (int count = 0; count < 50; ++count) waiting.push_back(server_->begin("GET", "/login"));
+  server_->advance(seconds(1));
+  for (int count = 0; count < 50; ++count) waiting.push_back(server_->begin("GET", "/login"));
+  server_->advance(seconds(2));
+  for (testing::PendingReply& each : waiting) EXPECT_EQ(each.reply().status(), 303u);
+  EXPECT_EQ(times_asked(), 1);
+}
+
+TEST_F(OidcLoginTest, many_logins_ask_a_provider_that_fails_once_in_five_seconds) {
+  provider_.metadata = "{}";
+  provider_.metadata_takes = seconds(1);
+  std::vector<testing::PendingReply> waiting;
+  for (int count = 0; count < 50; ++count) waiting.push_back(server_->begin("GET", "/login"));
+  server_->advance(seconds(1));
+  for (testing::PendingReply& each : waiting) EXPECT_EQ(each.reply().status(), 503u);
+  EXPECT_EQ(get("/login").status(), 503u);
+  EXPECT_EQ(times_asked(), 1);
+  server_->advance(seconds(6));
+  EXPECT_EQ(get("/login").status(), 503u);
+  EXPECT_EQ(times_asked(), 2);
+}
+
+TEST_F(OidcLoginTest, what_is_known_of_a_slow_provider_serves_while_it_is_asked_again) {
+  (void)begin();
+  provider_.metadata_takes = seconds(5);
+  server_->advance(seconds(3700));
+  auto waiting = server_->begin("GET", "/login");
+  server_->advance(milliseconds(10));
+  EXPECT_TRUE(waiting.is_done());
+  EXPECT_EQ(waiting.reply().status(), 303u);
+  server_->advance(seconds(6));
+  EXPECT_EQ(times_asked(), 2);
+  (void)begin();
+  EXPECT_EQ(times_asked(), 2);
+}
+
+TEST_F(OidcLoginTest, the_page_that_has_the_code_in_its_url_is_no_referer) {
+  auto sent = begin();
+  EXPECT_EQ(come_back("unknown").header("Referrer-Policy"), "no-referrer");
+  EXPECT_EQ(come_back(sent["state"]).header("Referrer-Policy"), "no-referrer");
 }
 
 TEST_F(OidcLoginTest, a_provider_that_is_not_the_one_asked_for_is_not_believed) {

@@ -1,22 +1,22 @@
 // Provider: what an OpenID provider says of itself (OpenID Connect Discovery 1.0 §3), and where its
 // keys are.
 //
-//   Result<std::shared_ptr<const Provider>> provider = co_await cache.get(http);
+//   Result<std::shared_ptr<const Provider>> provider = co_await cache.get();
 //
 // Owns       what was read.
-// Thread     ProviderCache: any; one lock, never held while the provider is asked. A Provider does
-//            not change.
+// Thread     ProviderCache: reactors; one lock, never held while the provider is asked. A Provider
+//            does not change.
 // Allocates  when the provider is asked.
 // Fails      Code::unavailable (503) when the provider does not answer, or says what is not to be
 //            believed, and nothing is known that is younger than stale_max: the Error names the URL
 //            and what is wrong.
 // Invariant  the issuer is, to the octet, the one that was asked for, and no URL is plain HTTP but
-//            on loopback. A provider that has answered once, or has failed, is asked at most
-//            once in ask_again_after.
+//            on loopback. The provider is asked once at a time, whoever waits for it, and at most
+//            once in ask_again_after. A request that finds what was known waits for nothing while
+//            the provider fails, or is asked for the first time that its answer is old.
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -62,26 +62,16 @@ class ProviderCache {
  public:
   static constexpr Duration ask_again_after = seconds(5);  // at the earliest
 
-  ProviderCache(const OidcOptions& options, std::vector<jose::Algorithm> algorithms);
+  ProviderCache(const OidcOptions& options, std::vector<jose::Algorithm> algorithms,
+                client::HttpClient http);
 
-  // REQUIRES a reactor, and a client that outlives the task.
-  Task<Result<std::shared_ptr<const Provider>>> get(const client::HttpClient& http) const;
+  // REQUIRES a reactor.
+  Task<Result<std::shared_ptr<const Provider>>> get() const;
 
  private:
-  Task<Result<std::shared_ptr<const Provider>>> ask(const client::HttpClient& http) const;
-  Result<std::shared_ptr<auth::RemoteKeys>> keys_at(const std::string& url,
-                                                    const client::HttpClient& http) const;
-  Result<std::shared_ptr<const Provider>> remembered(Instant now) const;
-
-  const std::string issuer_;
-  const std::vector<jose::Algorithm> algorithms_;
-  const Duration max_age_;
-  const Duration stale_max_;
-  const Duration timeout_;
-  mutable std::mutex mutex_;
-  mutable std::shared_ptr<const Provider> provider_;
-  mutable Instant next_ask_;
-  mutable std::optional<Error> failure_;
+  // Shared by the cache and what asks the provider, which may outlive it.
+  class State;
+  const std::shared_ptr<State> state_;
 };
 
 }  // namespace katana::oidc
