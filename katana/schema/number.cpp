@@ -41,6 +41,16 @@ DecimalDigits digits_of(Number number) noexcept {
   return made;
 }
 
+// REQUIRES base and of below 2^64, which digits of doubles and of 64 bits are.
+Wide remainder_of_power(Wide base, unsigned exponent, Wide of) noexcept {
+  Wide made = 1 % of;
+  for (base %= of; exponent != 0; exponent >>= 1) {
+    if ((exponent & 1) != 0) made = made * base % of;
+    base = base * base % of;
+  }
+  return made;
+}
+
 }  // namespace
 
 bool is_integer(Number number) noexcept { return std::trunc(number) == number; }
@@ -50,11 +60,8 @@ bool is_multiple(Number number, Number divisor) noexcept {
   const DecimalDigits of = digits_of(divisor);
   if (value.digits == 0) return true;
   if (value.exponent >= of.exponent) {
-    Wide rest = value.digits % of.digits;
-    for (int count = value.exponent - of.exponent; count > 0 && rest != 0; --count) {
-      rest = rest * 10 % of.digits;
-    }
-    return rest == 0;
+    const auto shift = static_cast<unsigned>(value.exponent - of.exponent);
+    return value.digits % of.digits * remainder_of_power(10, shift, of.digits) % of.digits == 0;
   }
   // The divisor in units of the value: with so many digits it is above every value.
   const int shift = of.exponent - value.exponent;
