@@ -7,6 +7,8 @@
 // Thread     a value.
 // Allocates  the list of its nodes.
 // Fails      never: what cannot be told is everything.
+// Invariant  a shape has each node once: what it takes is bounded by the schema, however deep the
+//            data is.
 #pragma once
 
 #include <cstdint>
