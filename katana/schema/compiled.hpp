@@ -17,6 +17,7 @@
 
 #include "katana/container/value.hpp"
 #include "katana/schema/expression.hpp"
+#include "katana/schema/formats.hpp"
 #include "katana/schema/number.hpp"
 
 namespace katana::schema {
@@ -97,7 +98,7 @@ struct Node {
   std::size_t length_min = 0;         // of strings, in code points
   std::size_t length_max = SIZE_MAX;  // likewise
   std::optional<Expression> pattern;  // of strings; finds anywhere
-  bool (*format)(Bytes) = nullptr;    // null: not known, or not asserted
+  FormatCheck format = nullptr;       // null: not known, or not asserted
   std::string format_name;            // for messages
 
   std::size_t items_min = 0;                // of arrays
@@ -135,6 +136,8 @@ struct Node {
   bool looks_at_items = false;       // any keyword of arrays
   bool looks_at_properties = false;  // any keyword of objects
   bool has_applicators = false;      // any that evaluates the same place again
+  // Schemas that lead back to themselves may ask it the same thing of a value by several ways.
+  bool is_repeated = false;
 
   // The property of that name; `expected` is where it is in all likelihood.
   const Property* find(Bytes name, std::size_t expected) const noexcept;

@@ -11,6 +11,7 @@
 #include "katana/base/described.hpp"
 #include "katana/schema/formats.hpp"
 #include "katana/schema/pointer.hpp"
+#include "katana/schema/repetition.hpp"
 #include "katana/schema/uri.hpp"
 
 namespace katana::schema {
@@ -97,6 +98,7 @@ class Compiler {
         }
       }
     }
+    mark_repeated(*compiled_);
     return compiled_;
   }
 

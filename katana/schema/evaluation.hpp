@@ -9,15 +9,23 @@
 //   for_each_member(f)         f(Bytes name, View) likewise
 //   has(name)                  of an object
 //
+//   identity()                 of an array or object: no other one of the same data has it
+//
 // in which no name comes twice.
 //
+// What it does is taken from a budget of steps. Where schemas lead back to themselves by several
+// ways, what was found out of a value is remembered (memo.hpp), so that a filter of a hundred
+// operators in one another takes a hundred times what one takes.
+//
 // Owns       its notes.
-// Borrows    the schema, the findings and the instance.
+// Borrows    the schema, the findings, the budget and the instance.
 // Thread     one: a call's.
-// Allocates  findings; what `unevaluated…` remembers; `uniqueItems`.
-// Fails      never.
-// Invariant  with `quiet_` it stops at the first fault and finds nothing. Depth is bounded:
-//            depth_max schemas in one another.
+// Allocates  findings; what `unevaluated…` and schemas that lead back to themselves remember;
+//            `uniqueItems`.
+// Fails      when the budget is spent, a pattern cannot be decided, or schemas are depth_max deep
+//            in one another: the instance does not fit then, whatever `not` and `anyOf` make of
+//            that, and the findings say why.
+// Invariant  with `quiet_` it stops at the first fault and finds nothing.
 #pragma once
 
 #include <fmt/format.h>
@@ -30,8 +38,10 @@
 
 #include "katana/base/formats.hpp"
 #include "katana/base/keyed_hash.hpp"
+#include "katana/base/step_budget.hpp"
 #include "katana/container/findings.hpp"
 #include "katana/schema/compiled.hpp"
+#include "katana/schema/memo.hpp"
 #include "katana/schema/pointer.hpp"
 #include "katana/schema/value_view.hpp"
 
@@ -50,6 +60,7 @@ class Evaluated {
   // Of any number.
   bool has(std::size_t index) const { return all_ || (index < seen_.size() && seen_[index]); }
   // What the other has is evaluated here, too.
+  std::size_t size() const noexcept { return seen_.size(); }
   void merge(const Evaluated& other) {
     all_ = all_ || other.all_;
     for (std::size_t at = 0; at < other.seen_.size(); ++at) {
@@ -68,13 +79,20 @@ const KeyedHash& item_hash();
 template <class View>
 class Evaluation {
  public:
-  explicit Evaluation(container::Findings& findings) : findings_(findings) {}
+  Evaluation(container::Findings& findings, StepBudget& budget)
+      : findings_(findings), budget_(budget) {}
 
   // True: it holds. Else the findings say where it does not. Once.
-  bool run(const Node& node, const View& instance) { return evaluate(node, instance, nullptr); }
+  bool run(const Node& node, const View& instance) {
+    const bool fits = evaluate(node, instance, nullptr);
+    return fits && !is_stopped_;
+  }
 
  private:
   static constexpr std::size_t depth_max = 512;
+  static constexpr std::uint64_t steps_of_note = 4;
+  static constexpr std::uint64_t steps_of_multiple = 4;
+  static constexpr std::size_t bytes_per_step = 16;  // of text that is read once
 
   // A step into the instance, on the stack of whoever takes it.
   struct Step {
@@ -91,12 +109,36 @@ class Evaluation {
 
   // `evaluated`: of this instance, for a schema above; null: nobody asks.
   bool evaluate(const Node& node, const View& instance, Evaluated* evaluated) {
+    if (!take(1)) return false;
     if (node.judgement != Judgement::keywords) {
       return node.judgement == Judgement::always || fault("is not allowed");
     }
+    if (node.is_repeated && evaluated == nullptr) return evaluate_once(node, instance);
+    return evaluate_here(node, instance, evaluated);
+  }
+
+  bool evaluate_once(const Node& node, const View& instance) {
+    using Verdict = Memo::Verdict;
+    if ((instance.type() & (array_type | object_type)) == 0) {
+      return evaluate_here(node, instance, nullptr);
+    }
+    const std::uint64_t identity = instance.identity();
+    const Verdict known = memo_.find(&node, identity);
+    if (known == Verdict::fits) return true;
+    if (known == Verdict::fails_told || (known == Verdict::fails && quiet_ != 0)) return false;
+    const bool fits = evaluate_here(node, instance, nullptr);
+    if (is_stopped_ || !take(steps_of_note)) return false;
+    memo_.set(&node, identity,
+              fits          ? Verdict::fits
+              : quiet_ != 0 ? Verdict::fails
+                            : Verdict::fails_told);
+    return fits;
+  }
+
+  bool evaluate_here(const Node& node, const View& instance, Evaluated* evaluated) {
     if (++depth_ > depth_max) {
       --depth_;
-      return fault("the schema refers to itself without end");
+      return stop("is nested too deeply, or the schema refers to itself without end");
     }
     const Scope* const outer = scope_;
     const Scope entered{outer, node.resource};
@@ -139,13 +181,15 @@ class Evaluation {
   // ---- values ----
 
   bool check_equal(const Node& node, const View& instance) {
-    if (node.constant != nullptr && !equal(instance, ValueView(*node.constant))) {
-      return fault("is not the value that it has to be");
+    if (node.constant != nullptr && !equal(instance, ValueView(*node.constant), budget_)) {
+      return check_spent() && fault("is not the value that it has to be");
     }
     if (node.alternatives == nullptr) return true;
-    const bool is_one = std::ranges::any_of(
-        *node.alternatives, [&](const Value& each) { return equal(instance, ValueView(each)); });
-    return is_one || fault("is none of the values that it may be");
+    if (!take(node.alternatives->size() / 8)) return false;
+    const bool is_one = std::ranges::any_of(*node.alternatives, [&](const Value& each) {
+      return equal(instance, ValueView(each), budget_);
+    });
+    return is_one || (check_spent() && fault("is none of the values that it may be"));
   }
 
   bool check_number(const Node& node, Number number) {
@@ -161,6 +205,7 @@ class Evaluation {
     if (node.below && number >= *node.below) {
       return fault("must be below {}", static_cast<double>(*node.below));
     }
+    if (node.multiple_of && !take(steps_of_multiple)) return false;
     if (node.multiple_of && !is_multiple(number, *node.multiple_of)) {
       return fault("must be a multiple of {}", static_cast<double>(*node.multiple_of));
     }
@@ -171,6 +216,7 @@ class Evaluation {
     // A code point is one to four octets: that decides nearly always.
     const bool is_long_enough = text.size() / 4 >= node.length_min;
     if (!is_long_enough || text.size() > node.length_max) {
+      if (!take(text.size() / bytes_per_step)) return false;
       const std::size_t length = count_code_points(text);
       if (length < node.length_min) {
         return fault("must have at least {} characters", node.length_min);
@@ -180,12 +226,14 @@ class Evaluation {
       }
     }
     if (node.pattern) {
-      const Found found = node.pattern->find(text);
-      if (found == Found::costly) return fault("takes too long to compare with its pattern");
+      const Found found = node.pattern->find(text, budget_);
+      if (found == Found::costly) return stop("takes too many steps to compare with its pattern");
       if (found == Found::no) return fault("does not match its pattern");
     }
-    if (node.format != nullptr && !node.format(text)) {
-      return fault("is no {}", node.format_name);
+    if (node.format == nullptr) return true;
+    if (!take(text.size() / bytes_per_step)) return false;
+    if (!node.format(text, budget_)) {
+      return check_spent() && fault("is no {}", node.format_name);
     }
     return true;
   }
@@ -230,6 +278,7 @@ class Evaluation {
       std::size_t count = 0;
       for (const Node* const each : node.one_of) {
         count += try_schema(*each, instance, notes) ? 1 : 0;
+        if (count > 1 && quiet_ != 0) return false;
       }
       if (count != 1) {
         fits = fault("fits {} of the {} schemas of oneOf, and must fit one", count,
@@ -245,7 +294,10 @@ class Evaluation {
     Evaluated tried;
     const bool fits = evaluate(node, instance, notes == nullptr ? nullptr : &tried);
     --quiet_;
-    if (fits && notes != nullptr) notes->merge(tried);
+    if (fits && notes != nullptr) {
+      if (!take(tried.size() / bytes_per_step)) return false;
+      notes->merge(tried);
+    }
     return fits;
   }
 
@@ -272,9 +324,21 @@ class Evaluation {
         return fault("must have at most {} items", node.items_max);
       }
     }
+    std::size_t contained = 0;
+    if (!check_each_item(node, instance, notes, contained)) return false;
+    if (node.contains != nullptr && !check_contained(node, contained)) return false;
+    if (node.is_unique && !are_unique(instance)) {
+      return check_spent() && fault("has an item twice");
+    }
+    return node.unevaluated_items == nullptr || check_unevaluated_items(node, instance, *notes);
+  }
+
+  bool check_each_item(const Node& node, const View& instance, Evaluated* notes,
+                       std::size_t& contained) {
     bool fits = true;
     std::size_t index = 0;
-    std::size_t contained = 0;
+    const bool looks_at_all = node.items != nullptr || node.contains != nullptr;
+    if (!looks_at_all && node.prefix_items.empty()) return true;
     instance.for_each_item([&](const View& item) {
       const Node* const schema =
           index < node.prefix_items.size() ? node.prefix_items[index] : node.items;
@@ -287,22 +351,23 @@ class Evaluation {
       contained += is_contained ? 1 : 0;
       if (notes != nullptr && (schema != nullptr || is_contained)) notes->add(index);
       ++index;
-      return fits || (quiet_ == 0 && !findings_.full());
+      return goes_on(fits) && (looks_at_all || index < node.prefix_items.size());
     });
-    if (!fits) return false;
-    if (node.contains != nullptr && !check_contained(node, contained)) return false;
-    if (node.is_unique && !are_unique(instance)) return fault("has an item twice");
-    if (node.unevaluated_items == nullptr) return true;
-    index = 0;
+    return fits && !is_stopped_;
+  }
+
+  bool check_unevaluated_items(const Node& node, const View& instance, Evaluated& notes) {
+    bool fits = true;
+    std::size_t index = 0;
     instance.for_each_item([&](const View& item) {
       const Step step{path_, {}, index, false};
       path_ = &step;
-      if (!notes->has(index)) fits &= evaluate(*node.unevaluated_items, item, nullptr);
+      fits = take(1) && (notes.has(index) || evaluate(*node.unevaluated_items, item, nullptr));
       path_ = step.above;
       ++index;
       return fits;
     });
-    if (fits) notes->add_all();
+    if (fits) notes.add_all();
     return fits;
   }
 
@@ -315,18 +380,21 @@ class Evaluation {
            fault("must contain at most {} of the items that it may contain", node.contained_max);
   }
 
-  // n log n, whoever chose the items.
-  static bool are_unique(const View& instance) {
+  // n log n, whoever chose the items. False, too, when the budget is spent.
+  bool are_unique(const View& instance) {
+    if (!take(instance.size())) return false;
     std::vector<std::pair<std::uint64_t, View>> items;
     items.reserve(instance.size());
     instance.for_each_item([&](const View& item) {
-      items.emplace_back(hash(item, item_hash()), item);
-      return true;
+      items.emplace_back(hash(item, item_hash(), budget_), item);
+      return !budget_.is_spent();
     });
+    if (budget_.is_spent()) return false;
     std::ranges::sort(items, {}, &std::pair<std::uint64_t, View>::first);
     for (std::size_t at = 1; at < items.size(); ++at) {
       for (std::size_t before = at; before-- > 0 && items[before].first == items[at].first;) {
-        if (equal(items[before].second, items[at].second)) return false;
+        if (equal(items[before].second, items[at].second, budget_)) return false;
+        if (budget_.is_spent()) return false;
       }
     }
     return true;
@@ -354,27 +422,34 @@ class Evaluation {
       const Step step{path_, name, 0, true};
       path_ = &step;
       bool is_evaluated = false;
-      fits &= check_member(node, property, name, value, is_evaluated);
+      fits &= take(1) && check_member(node, property, name, value, is_evaluated);
       path_ = step.above;
       if (is_evaluated && notes != nullptr) notes->add(index);
       ++index;
-      return fits || (quiet_ == 0 && !findings_.full());
+      return goes_on(fits);
     });
+    if (is_stopped_) return false;
     if (required != node.required) fits &= check_required(node, instance);
     if (!node.dependent_required.empty() || !node.dependent_schemas.empty()) {
       fits &= check_dependent(node, instance, notes);
     }
     if (node.unevaluated_properties == nullptr || !fits) return fits;
-    index = 0;
+    return check_unevaluated_members(node, instance, *notes);
+  }
+
+  bool check_unevaluated_members(const Node& node, const View& instance, Evaluated& notes) {
+    bool fits = true;
+    std::size_t index = 0;
     instance.for_each_member([&](Bytes name, const View& value) {
       const Step step{path_, name, 0, true};
       path_ = &step;
-      if (!notes->has(index)) fits &= evaluate(*node.unevaluated_properties, value, nullptr);
+      fits =
+          take(1) && (notes.has(index) || evaluate(*node.unevaluated_properties, value, nullptr));
       path_ = step.above;
       ++index;
       return fits;
     });
-    if (fits) notes->add_all();
+    if (fits) notes.add_all();
     return fits;
   }
 
@@ -389,8 +464,8 @@ class Evaluation {
       fits &= evaluate(*property->schema, value, nullptr);
     }
     for (const PatternProperty& each : node.pattern_properties) {
-      const Found found = each.expression.find(name);
-      if (found == Found::costly) return fault("has a name that takes too long to be compared");
+      const Found found = each.expression.find(name, budget_);
+      if (found == Found::costly) return stop("has a name that takes too many steps to compare");
       if (found == Found::no) continue;
       is_evaluated = true;
       fits &= evaluate(*each.schema, value, nullptr);
@@ -405,7 +480,9 @@ class Evaluation {
   bool check_required(const Node& node, const View& instance) {
     bool fits = true;
     for (const Property& each : node.properties) {
-      if (!each.is_required || instance.has(each.name)) continue;
+      if (!each.is_required) continue;
+      if (!take_look(instance)) return false;
+      if (instance.has(each.name)) continue;
       const Step step{path_, each.name, 0, true};
       path_ = &step;
       fits = fault("is missing");
@@ -418,8 +495,10 @@ class Evaluation {
   bool check_dependent(const Node& node, const View& instance, Evaluated* notes) {
     bool fits = true;
     for (const DependentNames& each : node.dependent_required) {
+      if (!take_look(instance)) return false;
       if (!instance.has(each.name)) continue;
       for (const std::string& name : each.required) {
+        if (!take_look(instance)) return false;
         if (instance.has(name)) continue;
         const Step step{path_, name, 0, true};
         path_ = &step;
@@ -428,6 +507,7 @@ class Evaluation {
       }
     }
     for (const DependentSchema& each : node.dependent_schemas) {
+      if (!take_look(instance)) return false;
       if (instance.has(each.name)) fits &= evaluate(*each.schema, instance, notes);
     }
     return fits;
@@ -438,19 +518,57 @@ class Evaluation {
   // False, so that `return fault(…)` reads well. The words are made only if somebody reads them.
   template <class... Arguments>
   bool fault(fmt::format_string<const Arguments&...> words, const Arguments&... arguments) {
-    if (quiet_ == 0) findings_.add(pointer(), fmt::format(words, arguments...));
+    if (quiet_ != 0) return false;
+    const bool is_kept = !findings_.full();  // else it is only counted
+    findings_.add(is_kept ? pointer() : std::string(),
+                  is_kept ? fmt::format(words, arguments...) : std::string());
     return false;
   }
 
+  // Ends all of it.
+  KATANA_RARE bool stop(Bytes words) {
+    if (is_stopped_) return false;
+    is_stopped_ = true;
+    if (budget_.is_spent()) {
+      findings_.add(pointer(), fmt::format("the check takes more than {} steps and was given up",
+                                           budget_.steps_max()));
+    } else {
+      findings_.add(pointer(), std::string(words));
+    }
+    return false;
+  }
+  bool take(std::uint64_t steps) {
+    if (budget_.take(steps)) [[likely]]
+      return true;
+    return stop({});
+  }
+  // To look for one name among all.
+  bool take_look(const View& instance) { return take(1 + instance.size() / 4); }
+  // What drew from the budget itself has done all that it had to.
+  bool check_spent() {
+    if (!budget_.is_spent()) [[likely]]
+      return true;
+    return stop({});
+  }
+  bool goes_on(bool fits) const noexcept {
+    return !is_stopped_ && (fits || (quiet_ == 0 && !findings_.full()));
+  }
+
   std::string pointer() const {
+    std::vector<const Step*> steps;
+    for (const Step* step = path_; step != nullptr; step = step->above) steps.push_back(step);
     std::string text;
-    for (const Step* step = path_; step != nullptr; step = step->above) {
-      text.insert(0, "/" + (step->is_name ? escaped(step->name) : std::to_string(step->index)));
+    for (auto each = steps.rbegin(); each != steps.rend(); ++each) {
+      text += '/';
+      text += (*each)->is_name ? escaped((*each)->name) : std::to_string((*each)->index);
     }
     return text;
   }
 
   container::Findings& findings_;
+  StepBudget& budget_;
+  Memo memo_;
+  bool is_stopped_ = false;
   const Step* path_ = nullptr;
   const Scope* scope_ = nullptr;
   std::size_t depth_ = 0;

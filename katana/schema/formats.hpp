@@ -7,11 +7,13 @@
 #pragma once
 
 #include "katana/base/bytes.hpp"
+#include "katana/base/step_budget.hpp"
 
 namespace katana::schema {
 
-// Whether a string is of the format.
-using FormatCheck = bool (*)(Bytes);
+// Whether a string is of the format. For what is more than to read it once it takes steps; when the
+// budget has too few it is false.
+using FormatCheck = bool (*)(Bytes, StepBudget&);
 // Null: not known, as formats of others are.
 FormatCheck format_check(Bytes name) noexcept;
 

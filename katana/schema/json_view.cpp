@@ -4,14 +4,21 @@
 #include <simdjson.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <charconv>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
+#include <limits>
 #include <memory>
 #include <span>
+#include <string>
+#include <type_traits>
 #include <vector>
 
 #include "katana/container/json_read.hpp"
+#include "katana/container/json_scan.hpp"
 #include "katana/schema/evaluation.hpp"
 #include "katana/schema/schema.hpp"
 
@@ -64,15 +71,23 @@ class JsonView {
     (void)!element_.get_bool().get(value);
     return value;
   }
-  // Counted, because simdjson's own count ends at 2^24.
   std::size_t size() const noexcept {
+    constexpr std::size_t counted_max = 0xffffff;  // simdjson's own count ends there
     std::size_t count = 0;
-    if (type() == array_type) {
+    if (dom::array items; element_.get_array().get(items) == simdjson::SUCCESS) {
+      if (const std::size_t counted = items.size(); counted < counted_max) return counted;
       for_each_item([&](const JsonView&) { return ++count != 0; });
-    } else {
+    } else if (dom::object members; element_.get_object().get(members) == simdjson::SUCCESS) {
+      if (const std::size_t counted = members.size(); counted < counted_max) return counted;
       for_each_member([&](Bytes, const JsonView&) { return ++count != 0; });
     }
     return count;
+  }
+  // An element is its document and its place there, and nothing else.
+  std::uint64_t identity() const noexcept {
+    static_assert(std::has_unique_object_representations_v<dom::element>);
+    const auto words = std::bit_cast<std::array<std::uint64_t, 2>>(element_);
+    return words[0] ^ words[1];
   }
   bool has(Bytes name) const noexcept {
     bool found = false;
@@ -179,6 +194,7 @@ class Names {
 // A thread's parser, and a padded copy of the text.
 struct Parser {
   static constexpr std::size_t kept_bytes_max = 1024 * 1024;
+  static constexpr std::size_t bytes_max = simdjson::SIMDJSON_MAXSIZE_BYTES;
   dom::parser parser;
   Names names;
   std::unique_ptr<char[]> copy;
@@ -190,28 +206,99 @@ struct Parser {
     copy_bytes = std::max<std::size_t>(4096, std::bit_ceil(wanted));
     copy = std::make_unique_for_overwrite<char[]>(copy_bytes);
   }
+
+  // Of a copy of the text, which stays.
+  simdjson::error_code parse(Bytes text, std::size_t depth, dom::element& root) {
+    if (text.size() > bytes_max) return simdjson::CAPACITY;
+    fit(text.size() + container::json_padding_bytes);
+    if (!text.empty()) std::memcpy(copy.get(), text.data(), text.size());
+    std::memset(copy.get() + text.size(), ' ', container::json_padding_bytes);
+    simdjson::error_code error = simdjson::SUCCESS;
+    if (parser.capacity() < text.size() || parser.max_depth() != depth) {
+      error = parser.allocate(std::max<std::size_t>(4096, std::bit_ceil(text.size())), depth);
+    }
+    if (error != simdjson::SUCCESS) return error;
+    return parser.parse(copy.get(), text.size(), false).get(root);
+  }
 };
+
+// Of a number that no double holds: it is too near to 0 rather than too far from it.
+bool is_tiny(Bytes number) noexcept {
+  const std::size_t exponent_at = std::min(number.find_first_of("eE"), number.size());
+  const Bytes digits = number.substr(0, exponent_at);
+  Bytes exponent = number.substr(std::min(exponent_at + 1, number.size()));
+  if (exponent.starts_with('+')) exponent.remove_prefix(1);
+  // One of so many digits decides by its sign.
+  if (exponent.size() > 9) return exponent.starts_with('-');
+  std::int64_t shift = 0;
+  std::from_chars(exponent.data(), exponent.data() + exponent.size(), shift);
+  const auto point = static_cast<std::int64_t>(std::min(digits.find('.'), digits.size()));
+  const auto first = static_cast<std::int64_t>(digits.find_first_of("123456789"));
+  return shift + point - first < 0;
+}
+
+// What simdjson refuses is JSON all the same: an integer beyond 64 bits, and a number beyond
+// doubles.
+void append_nearest(std::string& to, Bytes number) {
+  std::int64_t integer = 0;
+  std::uint64_t natural = 0;
+  const char* const end = number.data() + number.size();
+  const bool is_whole = container::detail::is_json_integer(number);
+  const bool is_kept =
+      !container::detail::is_json_number(number) ||
+      (is_whole && (std::from_chars(number.data(), end, integer).ec == std::errc() ||
+                    std::from_chars(number.data(), end, natural).ec == std::errc()));
+  double real = 0;
+  const bool is_beyond =
+      !is_kept && std::from_chars(number.data(), end, real).ec == std::errc::result_out_of_range;
+  if (is_beyond) {
+    const double largest = std::numeric_limits<double>::max();
+    real = is_tiny(number) ? 0 : number.starts_with('-') ? -largest : largest;
+  }
+  if (!is_kept && (is_whole || is_beyond)) {
+    fmt::format_to(std::back_inserter(to), "{:.17e}", real);
+  } else {
+    to += number;
+  }
+}
+
+// The text with each such number replaced by the double that is nearest.
+std::string with_nearest_numbers(Bytes text) {
+  constexpr Bytes number_signs = "+-.0123456789Ee";
+  std::string made;
+  made.reserve(text.size());
+  while (!text.empty()) {
+    const char c = text.front();
+    std::size_t size = 1;
+    if (c == '"') {
+      while (size < text.size() && text[size] != '"') size += text[size] == '\\' ? 2 : 1;
+      size = std::min(size + 1, text.size());
+    } else if (c == '-' || (c >= '0' && c <= '9')) {
+      size = std::min(text.find_first_not_of(number_signs), text.size());
+      append_nearest(made, text.substr(0, size));
+      text.remove_prefix(size);
+      continue;
+    }
+    made += text.substr(0, size);
+    text.remove_prefix(size);
+  }
+  return made;
+}
 
 }  // namespace
 
-bool Schema::check_json(Bytes text, container::Findings& findings,
+bool Schema::check_json(Bytes text, container::Findings& findings, StepBudget& budget,
                         const container::ReadOptions& options) const {
   if (text.size() > options.bytes_max) {
     findings.set_malformed(fmt::format("more than {} octets", options.bytes_max));
     return false;
   }
   static thread_local Parser parser;
-  parser.fit(text.size() + container::json_padding_bytes);
-  if (!text.empty()) std::memcpy(parser.copy.get(), text.data(), text.size());
-  std::memset(parser.copy.get() + text.size(), ' ', container::json_padding_bytes);
-  simdjson::error_code error = simdjson::SUCCESS;
-  if (parser.parser.capacity() < text.size() || parser.parser.max_depth() != options.depth_max) {
-    error = parser.parser.allocate(std::max<std::size_t>(4096, std::bit_ceil(text.size())),
-                                   options.depth_max);
-  }
   dom::element root;
-  if (error == simdjson::SUCCESS) {
-    error = parser.parser.parse(parser.copy.get(), text.size(), false).get(root);
+  simdjson::error_code error = parser.parse(text, options.depth_max, root);
+  if (error == simdjson::NUMBER_ERROR) {
+    const std::string nearest = with_nearest_numbers(text);
+    error = parser.parse(nearest, options.depth_max, root);
   }
   bool fits = false;
   if (error != simdjson::SUCCESS) {
@@ -219,7 +306,7 @@ bool Schema::check_json(Bytes text, container::Findings& findings,
   } else if (std::string path; !parser.names.check(JsonView(root), path)) {
     findings.add(path, "comes twice");
   } else {
-    fits = Evaluation<JsonView>(findings).run(*root_, JsonView(root));
+    fits = Evaluation<JsonView>(findings, budget).run(*root_, JsonView(root));
   }
   if (parser.copy_bytes > Parser::kept_bytes_max) parser = Parser();
   return fits;

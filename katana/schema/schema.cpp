@@ -8,6 +8,23 @@
 #include "katana/schema/value_view.hpp"
 
 namespace katana::schema {
+namespace {
+
+// About what a value takes as text.
+std::size_t bytes_of(const Value& value) noexcept {
+  constexpr std::size_t of_a_value = 4;
+  std::size_t bytes = of_a_value;
+  if (const auto* const list = value.get_list()) {
+    for (const Value& each : *list) bytes += bytes_of(each);
+  } else if (const auto* const object = value.get_object()) {
+    for (const container::Member& each : *object) bytes += each.name.size() + bytes_of(each.value);
+  } else if (value.kind() == container::Kind::text) {
+    bytes += value.as_text().size();
+  }
+  return bytes;
+}
+
+}  // namespace
 
 Result<Schema> Schema::compile(Value document, Options options) {
   return compile_at(std::move(document), {}, std::move(options));
@@ -31,12 +48,28 @@ Result<std::vector<Schema>> Schema::compile_each(Value document,
   return made;
 }
 
+bool Schema::check(const Value& value, container::Findings& findings, StepBudget& budget) const {
+  return Evaluation<ValueView>(findings, budget).run(*root_, ValueView(value));
+}
+
 bool Schema::check(const Value& value, container::Findings& findings) const {
-  return Evaluation<ValueView>(findings).run(*root_, ValueView(value));
+  StepBudget budget(StepBudget::for_bytes(bytes_of(value)));
+  return check(value, findings, budget);
+}
+
+bool Schema::check_text(Bytes text, container::Findings& findings, StepBudget& budget) const {
+  return Evaluation<ValueView>(findings, budget).run(*root_, ValueView::of_text(text));
 }
 
 bool Schema::check_text(Bytes text, container::Findings& findings) const {
-  return Evaluation<ValueView>(findings).run(*root_, ValueView::of_text(text));
+  StepBudget budget(StepBudget::for_bytes(text.size()));
+  return check_text(text, findings, budget);
+}
+
+bool Schema::check_json(Bytes text, container::Findings& findings,
+                        const container::ReadOptions& options) const {
+  StepBudget budget(StepBudget::for_bytes(text.size()));
+  return check_json(text, findings, budget, options);
 }
 
 }  // namespace katana::schema

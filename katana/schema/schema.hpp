@@ -10,8 +10,11 @@
 // then a format that is known (Options::assert_formats) is checked. `$ref` reaches this document,
 // and those that Options names: nothing is ever fetched.
 //
-// Numbers are compared by value: 1.0 is an integer. Expressions are those of ECMA 262, as far as
-// PCRE2 has them; one that takes too many steps makes its text not fit.
+// Numbers are compared by value: 1.0 is an integer, and a number of JSON that no double can hold is
+// the nearest that can. Expressions are those of ECMA 262, as far as PCRE2 has them.
+//
+// A check takes steps from a budget, as many as StepBudget::for_bytes() has where the caller gives
+// none. All that one request makes a program check takes from one.
 //
 // Owns       all that it was compiled from.
 // Borrows    the data, for the call.
@@ -19,7 +22,8 @@
 // Allocates  compile(); of check() only findings, `uniqueItems` of more than a few, and what
 //            `unevaluated…` has to remember; check_json() a parser for each thread.
 // Fails      compile() with an Error that names the place in the schema: "#/properties/age/minimum:
-//            expected a number". Schemas that refer to one another without end make data not fit.
+//            expected a number". A check that is given up, because the budget is spent or schemas
+//            refer to one another without end, is false, and its finding says so.
 // Invariant  findings name the place in the data and the keyword, never the data itself.
 #pragma once
 
@@ -31,6 +35,7 @@
 #include "katana/base/bytes.hpp"
 #include "katana/base/hints.hpp"
 #include "katana/base/result.hpp"
+#include "katana/base/step_budget.hpp"
 #include "katana/container/findings.hpp"
 #include "katana/container/value.hpp"
 #include "katana/schema/options.hpp"
@@ -54,10 +59,15 @@ class Schema {
 
   // False: `findings` has more, with their places in the value. Any thread.
   bool check(const container::Value& value, container::Findings& findings) const;
+  bool check(const container::Value& value, container::Findings& findings,
+             StepBudget& budget) const;
   // A string, without a Value of it.
   bool check_text(Bytes text, container::Findings& findings) const;
+  bool check_text(Bytes text, container::Findings& findings, StepBudget& budget) const;
   // Names that come twice in an object are a finding, because readers disagree which one counts.
   bool check_json(Bytes text, container::Findings& findings,
+                  const container::ReadOptions& options = {}) const;
+  bool check_json(Bytes text, container::Findings& findings, StepBudget& budget,
                   const container::ReadOptions& options = {}) const;
   // What data of it look like: see shape.hpp. Valid as long as the schema.
   const Node& root() const noexcept KATANA_VIEW { return *root_; }

@@ -3,19 +3,23 @@
 //
 // Borrows    the value.
 // Thread     a value.
-// Allocates  never.
+// Allocates  equal() of arrays and objects.
 // Fails      never. Octets, which JSON does not have, are a string that matches nothing but its
 //            type.
 // Source     JSON Schema 2020-12, Core §4.2.2.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
+#include <vector>
 
 #include "katana/base/bytes.hpp"
 #include "katana/base/keyed_hash.hpp"
+#include "katana/base/step_budget.hpp"
 #include "katana/container/value.hpp"
 #include "katana/schema/compiled.hpp"
 #include "katana/schema/number.hpp"
@@ -61,6 +65,10 @@ class ValueView {
     if (const auto* const list = value_->get_list()) return list->size();
     return value_->as_object().size();
   }
+  // Of an array or object: no other one has it.
+  std::uint64_t identity() const noexcept {
+    return static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(value_));
+  }
   // REQUIRES object_type.
   bool has(Bytes name) const noexcept { return value_->as_object().find(name) != nullptr; }
 
@@ -85,37 +93,43 @@ class ValueView {
   Bytes text_;
 };
 
+// Both draw from a budget, and what they give has no meaning when it is spent.
 template <class A, class B>
-bool equal(const A& a, const B& b);
+bool equal(const A& a, const B& b, StepBudget& budget);
 
 namespace detail {
 
 template <class A, class B>
-bool equal_items(const A& a, const B& b) {
-  if (a.size() != b.size()) return false;
+bool equal_items(const A& a, const B& b, StepBudget& budget) {
+  if (a.size() != b.size() || !budget.take(a.size())) return false;
   std::vector<B> others;
+  others.reserve(b.size());
   b.for_each_item([&](const B& item) {
     others.push_back(item);
     return true;
   });
   bool same = true;
   std::size_t at = 0;
-  a.for_each_item([&](const A& item) { return same = equal(item, others[at++]); });
+  a.for_each_item([&](const A& item) { return same = equal(item, others[at++], budget); });
   return same;
 }
 
+// By name, so that many members take n log n.
 template <class A, class B>
-bool equal_members(const A& a, const B& b) {
-  if (a.size() != b.size()) return false;
+bool equal_members(const A& a, const B& b, StepBudget& budget) {
+  if (a.size() != b.size() || !budget.take(a.size())) return false;
+  std::vector<std::pair<Bytes, B>> others;
+  others.reserve(b.size());
+  b.for_each_member([&](Bytes name, const B& value) {
+    others.emplace_back(name, value);
+    return true;
+  });
+  std::ranges::sort(others, {}, &std::pair<Bytes, B>::first);
   bool same = true;
   a.for_each_member([&](Bytes name, const A& value) {
-    bool found = false;
-    b.for_each_member([&](Bytes other, const B& other_value) {
-      found = name == other;
-      if (found) same = equal(value, other_value);
-      return !found;
-    });
-    return same = same && found;
+    const auto found = std::ranges::lower_bound(others, name, {}, &std::pair<Bytes, B>::first);
+    return same =
+               found != others.end() && found->first == name && equal(value, found->second, budget);
   });
   return same;
 }
@@ -124,41 +138,48 @@ bool equal_members(const A& a, const B& b) {
 
 // 1 is 1.0, and the order of members does not count.
 template <class A, class B>
-bool equal(const A& a, const B& b) {
+bool equal(const A& a, const B& b, StepBudget& budget) {
   const Type type = a.type();
   if (type != b.type()) return false;
   switch (type) {
     case boolean_type: return a.boolean() == b.boolean();
     case integer_type:
     case number_type: return a.number() == b.number();
-    case string_type: return a.text() == b.text();
-    case array_type: return detail::equal_items(a, b);
-    case object_type: return detail::equal_members(a, b);
+    case string_type: {
+      const Bytes text = a.text();
+      return text.size() == b.text().size() && budget.take(text.size() / 64) && text == b.text();
+    }
+    case array_type: return detail::equal_items(a, b, budget);
+    case object_type: return detail::equal_members(a, b, budget);
     default: return true;
   }
 }
 
 // Equal instances have the same.
 template <class View>
-std::uint64_t hash(const View& view, const KeyedHash& keyed) {
+std::uint64_t hash(const View& view, const KeyedHash& keyed, StepBudget& budget) {
   const Type type = view.type();
   std::uint64_t made = type;
+  if (!budget.take(1)) return made;
   switch (type) {
     case boolean_type: return keyed.of(made, view.boolean() ? 1 : 0);
     case integer_type:
     case number_type:
       return keyed.of(made, std::bit_cast<std::uint64_t>(static_cast<double>(view.number()) + 0.0));
-    case string_type: return keyed.of(made, keyed.of(view.text()));
+    case string_type: {
+      const Bytes text = view.text();
+      return budget.take(text.size() / 16) ? keyed.of(made, keyed.of(text)) : made;
+    }
     case array_type:
       view.for_each_item([&](const View& item) {
-        made = keyed.of(made, hash(item, keyed));
-        return true;
+        made = keyed.of(made, hash(item, keyed, budget));
+        return !budget.is_spent();
       });
       return made;
     case object_type:
       view.for_each_member([&](Bytes name, const View& value) {
-        made += keyed.of(keyed.of(name), hash(value, keyed));
-        return true;
+        made += keyed.of(keyed.of(name), hash(value, keyed, budget));
+        return !budget.is_spent();
       });
       return made;
     default: return keyed.of(made, 0);

@@ -18,18 +18,12 @@ using container::List;
 using container::Object;
 
 constexpr std::size_t expansions_max = 256;
+constexpr std::uint64_t steps_of_a_draw = 32;
+constexpr std::size_t places_max = 64;  // in one another, as readers of JSON take them
 
 const Value* keyword(const Node& node, Bytes name) {
   const Object* const schema = node.source == nullptr ? nullptr : node.source->get_object();
   return schema == nullptr ? nullptr : schema->find(name);
-}
-
-bool fits(const Node& node, const Value& value) {
-  container::Findings ignored(1);
-  return Evaluation<ValueView>(ignored).run(node, ValueView(value));
-}
-bool fits_all(const std::vector<const Node*>& nodes, const Value& value) {
-  return std::ranges::all_of(nodes, [&](const Node* each) { return fits(*each, value); });
 }
 
 Value value_of(Number number) {
@@ -45,11 +39,19 @@ Value value_of(Number number) {
 
 }  // namespace
 
+bool Drawing::fits_all(const Nodes& nodes, const Value& value) const {
+  return std::ranges::all_of(nodes, [&](const Node* each) {
+    container::Findings ignored(1);
+    return Evaluation<ValueView>(ignored, budget_).run(*each, ValueView(value));
+  });
+}
+
 Value Drawing::draw(const Nodes& given, Bytes name, std::size_t depth) {
   // What has alternatives is drawn again when they contradict one another.
   const bool is_simple = std::ranges::none_of(given, &Node::has_applicators);
   for (std::size_t tries = is_simple ? 1 : 6; tries > 0; --tries) {
     const Nodes all = expanded(given, depth);
+    if (depth > places_max || !budget_.take(steps_of_a_draw + all.size())) return {};
     Value value;
     if (auto listed = draw_listed(all)) {
       value = *std::move(listed);
@@ -231,7 +233,7 @@ Value Drawing::draw_text(const Nodes& all, Bytes name) {
   if (!pattern.empty()) {
     for (std::size_t tries = 0; tries < 32; ++tries) {
       auto drawn = draw_pattern(pattern, random_, 3 + more_ + tries * 2);
-      if (!drawn) break;
+      if (!drawn || !budget_.take(1 + drawn->size())) break;
       // Where the pattern leaves room for more, as "^[a-z]" does.
       const std::size_t length = count_code_points(*drawn);
       if (length < least && !pattern.ends_with('$')) drawn->append(least - length, 'a');
@@ -296,7 +298,7 @@ Value Drawing::draw_list(const Nodes& all, Bytes name, std::size_t depth) {
     for (std::size_t tries = 0; tries < 20 && !is_new; ++tries) {
       Value drawn = draw(item, name, depth + 1);
       is_new = !is_unique || std::ranges::none_of(list, [&](const Value& each) {
-        return equal(ValueView(each), ValueView(drawn));
+        return equal(ValueView(each), ValueView(drawn), budget_);
       });
       if (is_new) list.push_back(std::move(drawn));
     }
@@ -305,7 +307,7 @@ Value Drawing::draw_list(const Nodes& all, Bytes name, std::size_t depth) {
   return list;
 }
 
-Drawing::Nodes Drawing::member_of(const Nodes& all, Bytes name) {
+Drawing::Nodes Drawing::member_of(const Nodes& all, Bytes name) const {
   Nodes found;
   bool is_evaluated = false;
   const Node* unevaluated = nullptr;
@@ -314,7 +316,7 @@ Drawing::Nodes Drawing::member_of(const Nodes& all, Bytes name) {
     const Property* const property = node->find(name, 0);
     if (property != nullptr && property->schema != nullptr) found.push_back(property->schema);
     for (const PatternProperty& each : node->pattern_properties) {
-      if (each.expression.find(name) == Found::yes) found.push_back(each.schema);
+      if (each.expression.find(name, budget_) == Found::yes) found.push_back(each.schema);
     }
     if (found.size() == before && node->additional_properties != nullptr) {
       found.push_back(node->additional_properties);

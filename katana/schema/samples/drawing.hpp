@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "katana/base/random.hpp"
+#include "katana/base/step_budget.hpp"
 #include "katana/schema/compiled.hpp"
 #include "katana/schema/samples/sample_options.hpp"
 
@@ -20,9 +21,10 @@ namespace katana::schema {
 
 class Drawing {
  public:
-  // `more` grows with the number of tries: what has no bound gets longer.
-  Drawing(Random& random, const SampleOptions& options, std::size_t more)
-      : random_(random), options_(options), more_(more) {}
+  // `more` grows with the number of tries: what has no bound gets longer. When the budget is spent
+  // what is left is drawn as null.
+  Drawing(Random& random, const SampleOptions& options, std::size_t more, StepBudget& budget)
+      : random_(random), options_(options), more_(more), budget_(budget) {}
 
   // All of the nodes look at one place, which has that name or none.
   using Nodes = std::vector<const Node*>;
@@ -42,14 +44,16 @@ class Drawing {
   Value draw_object(const Nodes& all, std::size_t depth);
   std::vector<std::string> choose_names(const Nodes& all, std::size_t depth);
   void add_other_names(const Nodes& all, std::size_t least, std::vector<std::string>& names);
+  bool fits_all(const Nodes& nodes, const Value& value) const;
   bool is_left_out(const Nodes& member) const;
   // The schemas of a member; a node that takes none makes it impossible.
-  static Nodes member_of(const Nodes& all, Bytes name);
+  Nodes member_of(const Nodes& all, Bytes name) const;
   static Nodes item_of(const Nodes& all, std::size_t index);
 
   Random& random_;
   const SampleOptions& options_;
   const std::size_t more_;
+  StepBudget& budget_;
 };
 
 }  // namespace katana::schema

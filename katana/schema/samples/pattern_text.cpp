@@ -10,6 +10,7 @@ namespace {
 constexpr std::size_t text_bytes_max = 64 * 1024;
 constexpr std::size_t depth_max = 64;
 constexpr std::size_t repeats_max = 4096;
+constexpr std::size_t atoms_max = 200'000;  // that are read, again and again where they repeat
 
 using Range = std::pair<char32_t, char32_t>;
 using Ranges = std::vector<Range>;
@@ -124,6 +125,7 @@ class Drawer {
   }
 
   bool atom(std::string& text, std::size_t depth) {
+    if (++atoms_ > atoms_max) return false;
     const char first = left_.front();
     if (first == '^' || first == '$') return skip(1);
     if (first == '(') return group(text, depth);
@@ -324,6 +326,7 @@ class Drawer {
   Bytes left_;
   Random& random_;
   const std::size_t more_;
+  std::size_t atoms_ = 0;
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "katana/base/step_budget.hpp"
 #include "katana/schema/options.hpp"
 
 namespace katana::schema {
@@ -19,6 +20,8 @@ struct SampleOptions {
   std::size_t items_max = 4;  // of a list, unless more are wanted
   std::size_t depth_max = 6;  // of what is optional
   std::size_t tries_max = 64;
+  // Of base/step_budget.hpp, for what is drawn without a budget.
+  std::uint64_t steps_max = 100 * StepBudget::steps_default;
   // Leaves out what the other side alone sends.
   Direction direction = Direction::any;
 };

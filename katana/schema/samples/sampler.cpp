@@ -10,16 +10,31 @@
 #include "katana/schema/samples/drawing.hpp"
 
 namespace katana::schema {
+namespace {
+
+std::unexpected<Error> spent(const Schema& schema, const StepBudget& budget) {
+  return fail(Code::resource_exhausted,
+              fmt::format("data for the schema {} takes more than {} steps to draw",
+                          schema.root().where, budget.steps_max()));
+}
+
+}  // namespace
 
 Result<container::Value> Sampler::draw(const Schema& schema) {
+  StepBudget budget(options_.steps_max);
+  return draw(schema, budget);
+}
+
+Result<container::Value> Sampler::draw(const Schema& schema, StepBudget& budget) {
   std::string fault = "nothing was tried";
   for (std::size_t tries = 0; tries < options_.tries_max; ++tries) {
     SampleOptions options = options_;
     // In the end with as little as there is: fewer choices, fewer contradictions.
     if (tries > options_.tries_max / 2) options.optional_per_1024 = 0;
-    container::Value value = Drawing(random_, options, tries).draw({&schema.root()}, {}, 0);
+    container::Value value = Drawing(random_, options, tries, budget).draw({&schema.root()}, {}, 0);
     container::Findings findings(1);
-    if (schema.check(value, findings)) return value;
+    if (schema.check(value, findings, budget)) return value;
+    if (budget.is_spent()) return spent(schema, budget);
     fault = findings.error().message();
   }
   return fail(Code::unavailable,

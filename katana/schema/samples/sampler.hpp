@@ -33,8 +33,11 @@ class Sampler {
   explicit Sampler(std::uint64_t seed, SampleOptions options = {}) noexcept
       : random_(seed), options_(options) {}
 
-  // Code::unavailable after SampleOptions::tries_max. Draws before it count.
+  // Code::unavailable after SampleOptions::tries_max, Code::resource_exhausted after steps_max.
+  // Draws before it count.
   Result<container::Value> draw(const Schema& schema);
+  // The same within a budget, of a request for example.
+  Result<container::Value> draw(const Schema& schema, StepBudget& budget);
   // For whoever draws more from the same seed.
   Random& random() noexcept { return random_; }
 

@@ -2,6 +2,7 @@
 // that take something (`tools/matrix json_schema` brings them).
 #include "katana/schema/samples/sampler.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -199,6 +200,24 @@ TEST(SamplerSuite, what_is_drawn_of_the_suites_schemas_fits) {
   std::printf("of %zu schemas of the suite, data of %zu were drawn; not of:\n%s", count, of_them,
               missing.c_str());
   EXPECT_GE(of_them * 100, count * 95);
+}
+
+TEST(Sampler, a_schema_that_takes_no_data_of_any_depth_is_an_error_and_costs_what_it_may) {
+  const auto drawn = [](Bytes text, std::size_t steps_max) {
+    const auto schema = Schema::compile(*container::read_json<container::Value>(text));
+    EXPECT_TRUE(schema) << text;
+    Sampler sampler(1, {.steps_max = steps_max});
+    const auto value = sampler.draw(*schema);
+    EXPECT_FALSE(value);
+    return value ? std::string() : std::string(value.error().message());
+  };
+  EXPECT_THAT(drawn(R"({"type": "object", "required": ["a"], "properties": {"a": {"$ref": "#"}}})",
+                    100'000),
+              ::testing::HasSubstr("takes more than 100000 steps to draw"));
+  EXPECT_THAT(drawn(R"({"type": "object", "required": ["a", "b"],
+                        "properties": {"a": {"$ref": "#"}, "b": {"$ref": "#"}}})",
+                    100'000),
+              ::testing::HasSubstr("takes more than 100000 steps to draw"));
 }
 
 }  // namespace
