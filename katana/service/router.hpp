@@ -27,6 +27,7 @@
 #include <vector>
 
 #include "katana/base/result.hpp"
+#include "katana/base/step_budget.hpp"
 #include "katana/service/decompression.hpp"
 #include "katana/service/files/file_options.hpp"
 #include "katana/service/from_request.hpp"
@@ -45,6 +46,9 @@ struct RouteDefaults {
   std::uint64_t content_bytes_max = 1024 * 1024;
   // Content that a streaming handler may read; 413 beyond it.
   std::uint64_t streamed_bytes_max = std::uint64_t{1} << 40;
+  // Of a request or reply that an OpenAPI description judges, besides those that its bytes bring
+  // (base/step_budget.hpp); 422 beyond them.
+  std::uint64_t check_steps_max = StepBudget::steps_default;
 };
 
 // Of one route, where it differs from RouteDefaults.
@@ -230,6 +234,8 @@ class Group {
 
   // What Router::check_replies() said.
   ReplyChecks reply_checks() const noexcept { return parts_->reply_checks; }
+  // What Router::defaults() said.
+  std::uint64_t check_steps_max() const noexcept { return parts_->defaults.check_steps_max; }
 
   // Serves the files below `folder` at and below `prefix`: files("/static", "public") answers GET
   // and HEAD of /static/site.css with public/site.css. build() fails when there is no such folder.

@@ -135,6 +135,7 @@ std::vector<Limit> limits() {
       {"HttpServerOptions::drain_timeout", time(server::HttpServerOptions().drain_timeout)},
       {"RouteDefaults::content_bytes_max", bytes(RouteDefaults().content_bytes_max)},
       {"RouteDefaults::streamed_bytes_max", bytes(RouteDefaults().streamed_bytes_max)},
+      {"RouteDefaults::check_steps_max", shown(RouteDefaults().check_steps_max)},
       {"FilesOptions::open_files_max", shown(FilesOptions().open_files_max)},
       {"DecompressionOptions::bytes_max", bytes(decoding.bytes_max)},
       {"FormLimits::part", bytes(forms.part.part_bytes_max)},

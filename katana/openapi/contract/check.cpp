@@ -56,8 +56,8 @@ bool is_json(Bytes type) noexcept {
 }
 
 // `type` is the whole field.
-void check_by_schema(const MediaContract& media, Bytes type, Bytes content,
-                     Violations& violations) {
+void check_by_schema(const MediaContract& media, Bytes type, Bytes content, Violations& violations,
+                     StepBudget& budget) {
   if (!media.schema) return;
   container::Findings findings;
   bool is_right = true;
@@ -65,8 +65,12 @@ void check_by_schema(const MediaContract& media, Bytes type, Bytes content,
   const bool is_range = media.range.ends_with('*');
   const auto kind = is_range && is_json(type) ? MediaContract::Kind::json : media.kind;
   switch (kind) {
-    case MediaContract::Kind::json: is_right = media.schema->check_json(content, findings); break;
-    case MediaContract::Kind::text: is_right = media.schema->check_text(content, findings); break;
+    case MediaContract::Kind::json:
+      is_right = media.schema->check_json(content, findings, budget);
+      break;
+    case MediaContract::Kind::text:
+      is_right = media.schema->check_text(content, findings, budget);
+      break;
     case MediaContract::Kind::form:
     case MediaContract::Kind::multipart: {
       const auto value = kind == MediaContract::Kind::form
@@ -76,7 +80,7 @@ void check_by_schema(const MediaContract& media, Bytes type, Bytes content,
         findings.set_malformed(value.error().describe());
         is_right = false;
       } else {
-        is_right = findings.empty() && media.schema->check(*value, findings);
+        is_right = findings.empty() && media.schema->check(*value, findings, budget);
       }
       break;
     }
@@ -127,14 +131,20 @@ struct QueryScratch {
 };
 
 bool ContractOperation::check_request(const RequestParts& request, Violations& violations) const {
-  const bool has_right_parameters = check_parameters(request, violations);
-  return check_content(request, violations) && has_right_parameters;
+  StepBudget budget(StepBudget::for_bytes(request.steps_bytes()));
+  return check_request(request, violations, budget);
 }
 
-bool ContractOperation::check_parameters(const RequestParts& request,
-                                         Violations& violations) const {
+bool ContractOperation::check_request(const RequestParts& request, Violations& violations,
+                                      StepBudget& budget) const {
+  const bool has_right_parameters = check_parameters(request, violations, budget);
+  return check_content(request, violations, budget) && has_right_parameters;
+}
+
+bool ContractOperation::check_parameters(const RequestParts& request, Violations& violations,
+                                         StepBudget& budget) const {
   const std::size_t before = violations.list().size() + violations.left_out();
-  if (has_query_) check_query(request.query, violations);
+  if (has_query_) check_query(request.query, violations, budget);
   for (const ParameterContract& each : parameters_) {
     if (each.in == Part::query) continue;
     std::optional<Bytes> raw;
@@ -153,7 +163,7 @@ bool ContractOperation::check_parameters(const RequestParts& request,
       }
     }
     if (raw) {
-      each.check(*raw, violations);
+      each.check(*raw, violations, budget);
     } else if (each.required) {
       each.add_missing(violations);
     }
@@ -162,7 +172,7 @@ bool ContractOperation::check_parameters(const RequestParts& request,
 }
 
 // What is one text is checked where it stands; pieces of lists and objects are gathered first.
-void ContractOperation::check_query(Bytes query, Violations& violations) const {
+void ContractOperation::check_query(Bytes query, Violations& violations, StepBudget& budget) const {
   static thread_local QueryScratch scratch;
   scratch.entries.clear();
   std::uint64_t seen = 0;
@@ -187,12 +197,13 @@ void ContractOperation::check_query(Bytes query, Violations& violations) const {
       if ((seen & bit) != 0) {
         violations.add(parameter.in, parameter.name, {}, "is given more than once");
       } else {
-        has_escapes ? parameter.check(raw, violations) : parameter.check_plain(raw, violations);
+        has_escapes ? parameter.check(raw, violations, budget)
+                    : parameter.check_plain(raw, violations, budget);
       }
       seen |= bit;
     }
   }
-  if (!scratch.entries.empty()) check_gathered(scratch, seen, violations);
+  if (!scratch.entries.empty()) check_gathered(scratch, seen, violations, budget);
   for (std::uint32_t index = 0; index < parameters_.size(); ++index) {
     const ParameterContract& each = parameters_[index];
     const bool is_here = (seen & (std::uint64_t{1} << index)) != 0;
@@ -214,7 +225,7 @@ void ContractOperation::take_member(Bytes name, Bytes raw, QueryScratch& scratch
 }
 
 void ContractOperation::check_gathered(QueryScratch& scratch, std::uint64_t& seen,
-                                       Violations& violations) const {
+                                       Violations& violations, StepBudget& budget) const {
   for (std::uint32_t index = 0; index < parameters_.size(); ++index) {
     const ParameterContract& each = parameters_[index];
     if (each.in != Part::query) continue;
@@ -228,16 +239,17 @@ void ContractOperation::check_gathered(QueryScratch& scratch, std::uint64_t& see
     if (scratch.items.empty() && scratch.members.empty()) continue;
     seen |= std::uint64_t{1} << index;
     if (each.style == model::Style::deep_object) {
-      each.check_brackets(scratch.members, violations);
+      each.check_brackets(scratch.members, violations, budget);
     } else if (!scratch.members.empty()) {
-      each.check_members(scratch.members, violations);
+      each.check_members(scratch.members, violations, budget);
     } else {
-      each.check_items(scratch.items, violations);
+      each.check_items(scratch.items, violations, budget);
     }
   }
 }
 
-bool ContractOperation::check_content(const RequestParts& request, Violations& violations) const {
+bool ContractOperation::check_content(const RequestParts& request, Violations& violations,
+                                      StepBudget& budget) const {
   if (contents_.empty()) return true;
   const std::size_t before = violations.list().size() + violations.left_out();
   const auto type = request.fields.find("content-type");
@@ -255,12 +267,18 @@ bool ContractOperation::check_content(const RequestParts& request, Violations& v
                    fmt::format("expected {}, got '{}'", ranges_of(contents_),
                                type->substr(0, shown_bytes_max)));
   } else if (request.has_whole_content) {
-    check_by_schema(*media, *type, request.content, violations);
+    check_by_schema(*media, *type, request.content, violations, budget);
   }
   return violations.list().size() + violations.left_out() == before;
 }
 
 bool ContractOperation::check_reply(const ReplyParts& reply, Violations& violations) const {
+  StepBudget budget(StepBudget::for_bytes(reply.content.size()));
+  return check_reply(reply, violations, budget);
+}
+
+bool ContractOperation::check_reply(const ReplyParts& reply, Violations& violations,
+                                    StepBudget& budget) const {
   const ReplyContract* const contract = reply_for(reply.status);
   if (contract == nullptr) {
     std::string described;
@@ -276,7 +294,7 @@ bool ContractOperation::check_reply(const ReplyParts& reply, Violations& violati
   const std::size_t before = violations.list().size() + violations.left_out();
   for (const ParameterContract& each : contract->fields) {
     if (const auto raw = reply.fields.find(each.name)) {
-      each.check(*raw, violations);
+      each.check(*raw, violations, budget);
     } else if (each.required && reply.has_all_fields) {
       each.add_missing(violations);
     }
@@ -298,7 +316,7 @@ bool ContractOperation::check_reply(const ReplyParts& reply, Violations& violati
                        : fmt::format("expected {}, got '{}'", ranges_of(contract->contents),
                                      reply.content_type.substr(0, shown_bytes_max)));
   } else {
-    check_by_schema(*media, reply.content_type, reply.content, violations);
+    check_by_schema(*media, reply.content_type, reply.content, violations, budget);
   }
   return violations.list().size() + violations.left_out() == before;
 }

@@ -18,6 +18,9 @@
 // What a document does not forbid is allowed: query parameters, fields and cookies that it does not
 // name. `readOnly` properties are required of replies only, `writeOnly` ones of requests only.
 //
+// All checks of one message take steps from one budget. When it is spent the message departs from
+// the description, whatever else is right, and a violation names the limit.
+//
 // Owns       all that it was compiled from.
 // Borrows    requests and replies, for the call.
 // Thread     any, at once.
@@ -39,6 +42,7 @@
 #include "katana/base/bytes.hpp"
 #include "katana/base/hints.hpp"
 #include "katana/base/result.hpp"
+#include "katana/base/step_budget.hpp"
 #include "katana/container/value.hpp"
 #include "katana/openapi/contract/form_value.hpp"
 #include "katana/openapi/contract/parameter.hpp"
@@ -67,6 +71,8 @@ struct RequestParts {
   Bytes content;                                  // decoded, if it had a Content-Encoding
   // False: there is content that the caller does not have.
   bool has_whole_content = true;
+  // What the client sent for the checks to look at.
+  std::size_t steps_bytes() const noexcept { return query.size() + content.size(); }
 };
 
 // What check_reply() sees of a reply; nothing is kept.
@@ -128,11 +134,15 @@ class ContractOperation {
   // "GET /users/{id}"
   std::string describe() const { return method_ + " " + path_; }
 
-  // False: something was added to the violations.
+  // False: something was added to the violations. Of a request the caller gives one budget to all
+  // checks, as StepBudget::for_bytes() makes one of steps_bytes(); without one there is one.
   bool check_request(const RequestParts& request, Violations& violations) const;
-  bool check_parameters(const RequestParts& request, Violations& violations) const;
-  bool check_content(const RequestParts& request, Violations& violations) const;
+  bool check_request(const RequestParts& request, Violations& violations, StepBudget& budget) const;
+  bool check_parameters(const RequestParts& request, Violations& violations,
+                        StepBudget& budget) const;
+  bool check_content(const RequestParts& request, Violations& violations, StepBudget& budget) const;
   bool check_reply(const ReplyParts& reply, Violations& violations) const;
+  bool check_reply(const ReplyParts& reply, Violations& violations, StepBudget& budget) const;
   // What the document says of that status: its own, its range's, or `default`; null: nothing.
   const ReplyContract* reply_for(unsigned status) const noexcept;
   // Whether it does so; what it says by `default` is not meant for 206 and 304.
@@ -147,9 +157,10 @@ class ContractOperation {
     bool is_member;  // of an exploded object
   };
   void prepare();
-  void check_query(Bytes query, Violations& violations) const;
+  void check_query(Bytes query, Violations& violations, StepBudget& budget) const;
   void take_member(Bytes name, Bytes raw, QueryScratch& scratch) const;
-  void check_gathered(QueryScratch& scratch, std::uint64_t& seen, Violations& violations) const;
+  void check_gathered(QueryScratch& scratch, std::uint64_t& seen, Violations& violations,
+                      StepBudget& budget) const;
   const QueryName* find_query(Bytes name) const noexcept;
 
   std::string id_, method_, path_;

@@ -104,8 +104,8 @@ Bytes without_space(Bytes text) noexcept {
 
 class Making {
  public:
-  Making(const ParameterContract& parameter, Violations& violations)
-      : parameter_(parameter), violations_(violations) {}
+  Making(const ParameterContract& parameter, Violations& violations, StepBudget& budget)
+      : parameter_(parameter), violations_(violations), budget_(budget) {}
 
   std::optional<Value> value(Bytes raw, std::uint8_t types) {
     // RFC 9110 §5.6.1: white space around the items of a field does not count.
@@ -118,23 +118,32 @@ class Making {
     if (parameter_.in == Part::header) name = without_space(name);
     const Decoded decoded(parameter_.in, name);
     if (!decoded.is_valid()) return refuse(name), false;
-    if (object.find(decoded.text()) != nullptr) {
-      violations_.add(parameter_.in, parameter_.name, fmt::format("/{}", decoded.text()),
-                      "is given more than once");
-      return false;
-    }
+    if (!is_new(object, decoded.text())) return false;
     auto made = value(raw, parameter_.types_of_member(decoded.text()));
     if (!made) return false;
     object.add(std::string(decoded.text()), *std::move(made));
     return true;
   }
+  // Looks at all members: it takes steps for them.
+  bool is_new(const Object& object, Bytes name) {
+    if (!budget_.take(1 + object.size() / names_per_step)) {
+      violations_.add(parameter_.in, parameter_.name, {}, "has too many members to be checked");
+      return false;
+    }
+    if (object.find(name) == nullptr) return true;
+    violations_.add(parameter_.in, parameter_.name, fmt::format("/{}", name),
+                    "is given more than once");
+    return false;
+  }
   void check(const Value& value) {
     Findings findings;
-    if (parameter_.schema->check(value, findings)) return;
+    if (parameter_.schema->check(value, findings, budget_)) return;
     violations_.add_findings(parameter_.in, parameter_.name, findings);
   }
 
  private:
+  static constexpr std::size_t names_per_step = 8;
+
   std::nullopt_t refuse(Bytes raw) {
     violations_.add(parameter_.in, parameter_.name, {},
                     fmt::format("expected valid percent-encoding, got '{}'",
@@ -144,6 +153,7 @@ class Making {
 
   const ParameterContract& parameter_;
   Violations& violations_;
+  StepBudget& budget_;
 };
 
 // The bounds of a schema of integers that says nothing else, as far as std::int64_t goes.
@@ -175,7 +185,8 @@ bool is_in_integer_range(const ParameterContract& parameter, Bytes text) noexcep
          number <= parameter.integer_max;
 }
 
-void check_scalar(const ParameterContract& parameter, Bytes text, Violations& violations) {
+void check_scalar(const ParameterContract& parameter, Bytes text, Violations& violations,
+                  StepBudget& budget) {
   if (is_in_integer_range(parameter, text)) return;
   const schema::Schema& schema = *parameter.schema;
   Findings findings;
@@ -185,9 +196,9 @@ void check_scalar(const ParameterContract& parameter, Bytes text, Violations& vi
   if (types != schema::string_type) {
     const Value value = schema::value_of_text(text, types);
     if (value.kind() != container::Kind::text) {
-      fits = schema.check(value, findings);
+      fits = schema.check(value, findings, budget);
       if (fits) return;
-      if (takes_text) findings = Findings();
+      if (takes_text && !budget.is_spent()) findings = Findings();
     } else if (!takes_text) {
       types &= static_cast<std::uint8_t>(~schema::number_type);
       if ((parameter.types & schema::number_type) != 0) {
@@ -199,7 +210,7 @@ void check_scalar(const ParameterContract& parameter, Bytes text, Violations& vi
       return;
     }
   }
-  if (findings.empty()) fits = schema.check_text(text, findings);
+  if (findings.empty()) fits = schema.check_text(text, findings, budget);
   if (!fits) violations.add_findings(parameter.in, parameter.name, findings);
 }
 
@@ -251,14 +262,14 @@ void ParameterContract::add_missing(Violations& violations) const {
   violations.add(in, name, {}, "is missing");
 }
 
-void ParameterContract::check_plain(Bytes text, Violations& violations) const {
+void ParameterContract::check_plain(Bytes text, Violations& violations, StepBudget& budget) const {
   const bool is_plain = kind == Kind::scalar && !is_json && schema &&
                         (style == Style::form || style == Style::simple);
-  if (!is_plain || (text.empty() && allow_empty)) return check(text, violations);
-  check_scalar(*this, text, violations);
+  if (!is_plain || (text.empty() && allow_empty)) return check(text, violations, budget);
+  check_scalar(*this, text, violations, budget);
 }
 
-void ParameterContract::check(Bytes raw, Violations& violations) const {
+void ParameterContract::check(Bytes raw, Violations& violations, StepBudget& budget) const {
   if (!schema || (raw.empty() && allow_empty)) return;
   if (!strip_prefix(*this, raw)) {
     violations.add(
@@ -267,24 +278,24 @@ void ParameterContract::check(Bytes raw, Violations& violations) const {
                     raw.substr(0, parameter_shown_max)));
     return;
   }
-  Making making(*this, violations);
+  Making making(*this, violations, budget);
   if (is_json || kind == Kind::scalar) {
     const Decoded decoded(in, raw);
     if (!decoded.is_valid()) {
       (void)making.value(raw, types);  // says so
     } else if (is_json) {
       Findings findings;
-      if (!schema->check_json(decoded.text(), findings)) {
+      if (!schema->check_json(decoded.text(), findings, budget)) {
         violations.add_findings(in, name, findings);
       }
     } else {
-      check_scalar(*this, decoded.text(), violations);
+      check_scalar(*this, decoded.text(), violations, budget);
     }
     return;
   }
   const std::vector<Bytes> pieces = pieces_of(*this, raw);
   if (kind == Kind::list) {
-    check_items(raw.empty() ? std::span<const Bytes>() : pieces, violations);
+    check_items(raw.empty() ? std::span<const Bytes>() : pieces, violations, budget);
     return;
   }
   Object object;
@@ -307,9 +318,10 @@ void ParameterContract::check(Bytes raw, Violations& violations) const {
   making.check(std::move(object));
 }
 
-void ParameterContract::check_items(std::span<const Bytes> raw, Violations& violations) const {
+void ParameterContract::check_items(std::span<const Bytes> raw, Violations& violations,
+                                    StepBudget& budget) const {
   if (!schema) return;
-  Making making(*this, violations);
+  Making making(*this, violations, budget);
   List list;
   list.reserve(raw.size());
   for (const Bytes each : raw) {
@@ -320,14 +332,14 @@ void ParameterContract::check_items(std::span<const Bytes> raw, Violations& viol
   making.check(std::move(list));
 }
 
-void ParameterContract::check_brackets(std::span<const RawMember> raw,
-                                       Violations& violations) const {
+void ParameterContract::check_brackets(std::span<const RawMember> raw, Violations& violations,
+                                       StepBudget& budget) const {
   if (!schema) return;
   container::FormTree tree;
   for (const RawMember& each : raw) {
     const Decoded decoded(in, each.raw);
     if (!decoded.is_valid()) {
-      (void)Making(*this, violations).value(each.raw, types);  // says so
+      (void)Making(*this, violations, budget).value(each.raw, types);  // says so
       return;
     }
     const auto added = tree.add(each.name, {std::string(decoded.text())});
@@ -340,21 +352,18 @@ void ParameterContract::check_brackets(std::span<const RawMember> raw,
   }
   Findings findings;
   const Value value = form_tree_value(*node->second, schema::Shape(schema->root()), {}, findings);
-  if (!findings.empty() || !schema->check(value, findings)) {
+  if (!findings.empty() || !schema->check(value, findings, budget)) {
     violations.add_findings(in, name, findings);
   }
 }
 
-void ParameterContract::check_members(std::span<const RawMember> raw,
-                                      Violations& violations) const {
+void ParameterContract::check_members(std::span<const RawMember> raw, Violations& violations,
+                                      StepBudget& budget) const {
   if (!schema) return;
-  Making making(*this, violations);
+  Making making(*this, violations, budget);
   Object object;
   for (const RawMember& each : raw) {
-    if (object.find(each.name) != nullptr) {
-      violations.add(in, name, fmt::format("/{}", each.name), "is given more than once");
-      return;
-    }
+    if (!making.is_new(object, each.name)) return;
     auto made = making.value(each.raw, types_of_member(each.name));
     if (!made) return;
     object.add(std::string(each.name), *std::move(made));

@@ -26,6 +26,7 @@
 #include <vector>
 
 #include "katana/base/bytes.hpp"
+#include "katana/base/step_budget.hpp"
 #include "katana/container/value.hpp"
 #include "katana/openapi/contract/violation.hpp"
 #include "katana/openapi/description.hpp"
@@ -72,19 +73,21 @@ struct ParameterContract {
     return kind == Kind::list && explode && style == model::Style::form && in == Part::query;
   }
   // The parameter was there, with that text: escapes and all.
-  void check(Bytes raw, Violations& violations) const;
+  void check(Bytes raw, Violations& violations, StepBudget& budget) const;
   // The same, of text that has no escapes.
-  void check_plain(Bytes text, Violations& violations) const;
+  void check_plain(Bytes text, Violations& violations, StepBudget& budget) const;
   // The items of an exploded list in a query.
-  void check_items(std::span<const Bytes> raw, Violations& violations) const;
+  void check_items(std::span<const Bytes> raw, Violations& violations, StepBudget& budget) const;
   // The members of an exploded object in a query.
   struct RawMember {
     Bytes name;  // decoded
     Bytes raw;   // with its escapes
   };
-  void check_members(std::span<const RawMember> raw, Violations& violations) const;
+  void check_members(std::span<const RawMember> raw, Violations& violations,
+                     StepBudget& budget) const;
   // The values of deepObject, by whole names: "filter[a]", "filter[0]", "filter".
-  void check_brackets(std::span<const RawMember> raw, Violations& violations) const;
+  void check_brackets(std::span<const RawMember> raw, Violations& violations,
+                      StepBudget& budget) const;
   void add_missing(Violations& violations) const;
   // Texts of one member or item, as data.
   std::uint8_t types_of_member(Bytes member) const noexcept;

@@ -104,17 +104,24 @@ struct Mock::State {
   }
 
   Reply answer(const RequestView& request) const;
-  std::optional<Reply> refuse(const Contract::Found& found, const RequestView& request) const;
+  std::optional<Reply> refuse(const Contract::Found& found, const RequestView& request,
+                              StepBudget& budget) const;
   std::optional<Reply> challenge(const model::Operation& operation,
                                  const RequestView& request) const;
   Reply reply_as(const ContractOperation& contract_of, const model::Operation& operation,
-                 const RequestView& request) const;
+                 const RequestView& request, StepBudget& budget) const;
+  // What is drawn takes steps from the request's budget.
+  struct Draws {
+    schema::Sampler sampler;
+    StepBudget& budget;
+    Result<Value> of(const schema::Schema& schema) { return sampler.draw(schema, budget); }
+  };
   // The content as it is sent; an Error: it could not be drawn.
   Result<std::string> content_of(const ContractOperation& contract_of, const model::Reply& reply,
                                  const model::MediaType& media, const Preferences& wanted,
-                                 schema::Sampler& sampler) const;
+                                 Draws& draws) const;
   void add_fields(Reply& made, const ContractOperation& contract_of, const model::Reply& reply,
-                  schema::Sampler& sampler) const;
+                  Draws& draws) const;
   const model::Operation& model_of(const ContractOperation& operation) const {
     return *operations[static_cast<std::size_t>(&operation - contract.operations().data())];
   }
@@ -148,28 +155,30 @@ Reply Mock::State::answer(const RequestView& request) const {
                           : problem(404, "The description has no such path.");
   }
   const model::Operation& operation = model_of(*found.operation);
+  StepBudget budget(
+      StepBudget::for_bytes(request.query().size() + request.content().size(), options.steps_max));
   if (options.checks_credentials) {
     if (auto refused = challenge(operation, request)) return *std::move(refused);
   }
   if (options.checks_requests) {
-    if (auto refused = refuse(found, request)) return *std::move(refused);
+    if (auto refused = refuse(found, request, budget)) return *std::move(refused);
   }
-  return reply_as(*found.operation, operation, request);
+  return reply_as(*found.operation, operation, request, budget);
 }
 
-std::optional<Reply> Mock::State::refuse(const Contract::Found& found,
-                                         const RequestView& request) const {
+std::optional<Reply> Mock::State::refuse(const Contract::Found& found, const RequestView& request,
+                                         StepBudget& budget) const {
   const HeadFields fields(request.head());
   const RequestParts parts{.path = found.values,
                            .query = request.query(),
                            .fields = fields,
                            .content = request.content()};
   Violations violations;
-  if (found.operation->check_parameters(parts, violations) &&
-      found.operation->check_content(parts, violations)) {
+  if (found.operation->check_parameters(parts, violations, budget) &&
+      found.operation->check_content(parts, violations, budget)) {
     return std::nullopt;
   }
-  return detail::refusal_of(*found.operation, violations);
+  return detail::refusal_of(*found.operation, violations, budget);
 }
 
 std::optional<Reply> Mock::State::challenge(const model::Operation& operation,
@@ -187,7 +196,7 @@ std::optional<Reply> Mock::State::challenge(const model::Operation& operation,
 }
 
 Reply Mock::State::reply_as(const ContractOperation& contract_of, const model::Operation& operation,
-                            const RequestView& request) const {
+                            const RequestView& request, StepBudget& budget) const {
   const Preferences wanted = detail::preferences_of(request);
   const model::Reply* const reply = choose_reply(operation, wanted.code);
   if (reply == nullptr) {
@@ -200,10 +209,12 @@ Reply Mock::State::reply_as(const ContractOperation& contract_of, const model::O
     return problem(400, fmt::format("{} is no status that a reply can have.", status));
   }
   const std::uint64_t turn = wanted.is_dynamic ? requests.fetch_add(1) + 1 : 0;
-  schema::Sampler sampler(
+  const std::uint64_t seed =
       hash_of(options.seed + turn,
-              fmt::format("{} {}?{}", request.method_text(), request.path(), request.query())),
-      {.examples = !wanted.is_dynamic, .direction = schema::Direction::reply});
+              fmt::format("{} {}?{}", request.method_text(), request.path(), request.query()));
+  Draws draws{schema::Sampler(
+                  seed, {.examples = !wanted.is_dynamic, .direction = schema::Direction::reply}),
+              budget};
   Reply made(status);
   if (!reply->content.empty()) {
     const auto media = std::ranges::find_if(reply->content, [&](const model::MediaType& each) {
@@ -212,7 +223,7 @@ Reply Mock::State::reply_as(const ContractOperation& contract_of, const model::O
     if (media == reply->content.end()) {
       return problem(406, "The description has no media type that Accept takes.");
     }
-    auto content = content_of(contract_of, *reply, *media, wanted, sampler);
+    auto content = content_of(contract_of, *reply, *media, wanted, draws);
     if (!content)
       return problem(content.error().code() == Code::not_found ? 404 : 500,
                      content.error().message());
@@ -220,15 +231,14 @@ Reply Mock::State::reply_as(const ContractOperation& contract_of, const model::O
     made.set_content_type(media->type.contains('*') ? Bytes("application/octet-stream")
                                                     : Bytes(media->type));
   }
-  add_fields(made, contract_of, *reply, sampler);
+  add_fields(made, contract_of, *reply, draws);
   return made;
 }
 
 Result<std::string> Mock::State::content_of(const ContractOperation& contract_of,
                                             const model::Reply& reply,
                                             const model::MediaType& media,
-                                            const Preferences& wanted,
-                                            schema::Sampler& sampler) const {
+                                            const Preferences& wanted, Draws& draws) const {
   const auto written = [&](const Value& value) {
     const bool is_text = value.kind() == container::Kind::text && !media.type.contains("json");
     return is_text ? value.as_text() : container::to_json(value);
@@ -246,18 +256,18 @@ Result<std::string> Mock::State::content_of(const ContractOperation& contract_of
   const auto by_type =
       std::ranges::find(found->contents, media.schema->pointer, &MediaContract::schema_pointer);
   if (by_type == found->contents.end() || !by_type->schema) return std::string();
-  auto value = sampler.draw(*by_type->schema);
+  auto value = draws.of(*by_type->schema);
   if (!value) return std::unexpected(value.error());
   return written(*value);
 }
 
 void Mock::State::add_fields(Reply& made, const ContractOperation& contract_of,
-                             const model::Reply& reply, schema::Sampler& sampler) const {
+                             const model::Reply& reply, Draws& draws) const {
   const auto found = std::ranges::find(contract_of.replies(), reply.status, &ReplyContract::status);
   if (found == contract_of.replies().end()) return;
   for (const ParameterContract& each : found->fields) {
     if (!each.schema) continue;
-    const auto value = sampler.draw(*each.schema);
+    const auto value = draws.of(*each.schema);
     if (!value) continue;
     std::string text =
         value->kind() == container::Kind::text ? value->as_text() : container::to_json(*value);

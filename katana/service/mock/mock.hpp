@@ -27,6 +27,7 @@
 #include <memory>
 
 #include "katana/base/result.hpp"
+#include "katana/base/step_budget.hpp"
 #include "katana/openapi/description.hpp"
 #include "katana/service/router.hpp"
 
@@ -37,6 +38,8 @@ struct MockOptions {
   std::uint64_t seed = 1;          // another draws other data
   bool checks_requests = true;     // false: what does not fit is answered as what does
   bool checks_credentials = true;  // false: no operation asks for any
+  // Of a request, to check it and to draw its reply (base/step_budget.hpp): 422, 500 beyond them.
+  std::uint64_t steps_max = 8 * StepBudget::steps_default;
 };
 
 class Mock {

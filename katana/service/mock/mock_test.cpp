@@ -135,6 +135,47 @@ TEST_F(MockTest, accept_chooses_the_media_type) {
   EXPECT_EQ(served.get("/v1/pets", {{"Accept", "image/png"}}).status(), 406u);
 }
 
+TEST(MockSteps, of_a_request_and_its_reply_are_one_budget) {
+  constexpr const char* costly = R"(openapi: 3.1.0
+info: {title: Costly, version: "1"}
+paths:
+  /words:
+    get:
+      parameters: [{name: q, in: query, schema: {type: string, pattern: '^(\w+\s?)+(?=z)$'}}]
+      responses:
+        '200':
+          description: ok
+          content: {application/json: {schema: {$ref: '#/components/schemas/Deep'}}}
+components:
+  schemas:
+    Deep:
+      oneOf:
+        - type: object
+          required: [a, b]
+          properties: {a: {$ref: '#/components/schemas/Deep'}}
+          not: {required: [b]}
+        - type: object
+          required: [b]
+          properties: {b: {$ref: '#/components/schemas/Deep'}}
+          not: {required: [b]}
+)";
+  model::Problems problems;
+  const auto mock =
+      Mock::make(read_description_text("costly.yaml", costly, problems), {.steps_max = 20'000});
+  ASSERT_TRUE(mock) << mock.error().describe();
+  Router router;
+  mock->add_to(router.group(""));
+  testing::TestOptions test;
+  test.check_contract = false;
+  testing::TestServer server(std::move(router).build(), test);
+  const auto refused = server.get("/words?q=" + std::string(34, 'a') + "!");
+  EXPECT_EQ(refused.status(), 422u) << refused;
+  EXPECT_TRUE(refused.content().contains("was not checked to its end")) << refused;
+  const auto undrawn = server.get("/words");
+  EXPECT_EQ(undrawn.status(), 500u) << undrawn;
+  EXPECT_TRUE(undrawn.content().contains("takes more than 20000 steps to draw")) << undrawn;
+}
+
 }  // namespace
 }  // namespace katana::openapi
 

@@ -52,11 +52,13 @@ void ContractRoutes::serve(const ContractOperation* operation, Bytes asked,
     return;
   }
   ContractRoutes route(*this);
+  const std::uint64_t steps_max = options_.check_steps_max.value_or(check_steps_max());
   if (const ReplyChecks checks = checks_of(options_.replies, *this); checks != ReplyChecks::off) {
-    route.use(detail::reply_check(contract_, *operation, checks, places_));
+    route.use(detail::reply_check(contract_, *operation, {checks, steps_max}, places_));
   }
   route.add(http::method_from(operation->method()), operation->path(),
-            std::make_unique<detail::ValidatedHandler>(std::move(handler), contract_, *operation),
+            std::make_unique<detail::ValidatedHandler>(std::move(handler), contract_, *operation,
+                                                       steps_max),
             std::move(traits), options);
 }
 

@@ -11,6 +11,9 @@
 // when it is malformed, else with 422 and all its faults: the problem documents of Path<T>,
 // Query<T> and Json<T>. The handler is called with what fits, as it was sent.
 //
+// All checks of a request take steps from one budget (base/step_budget.hpp). A request that wants
+// more is answered with 422, which names the limit, and recorded as a warning.
+//
 // With `replies` what handlers answer is checked, too: reply_checks.hpp says what is reported. An
 // Application does so where the setting requests.check_replies says it: in development.
 //
@@ -26,6 +29,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -50,6 +54,8 @@ enum class Replies : std::uint8_t {
 // What is checked beside the requests.
 struct ValidationOptions {
   Replies replies = Replies::by_router;  // checks need ContractOptions::check_replies
+  // As RouteDefaults::check_steps_max; none: as Router::defaults() says.
+  std::optional<std::uint64_t> check_steps_max = {};
 };
 
 class ContractRoutes : private Group {

@@ -80,7 +80,7 @@ std::string words_of(const ContractOperation& operation, unsigned status,
 
 // Judges one reply, and does with it what `checks` says.
 void judge(const ContractOperation& operation, ReplyChecks checks, ReportedPlaces& places,
-           session::Exchange& exchange, Reply& reply) {
+           session::Exchange& exchange, Reply& reply, StepBudget& budget) {
   if (is_refusing || reply.invalid() || !is_judged(operation, reply.status())) return;
   const unsigned status = reply.status();
   const ReplyFields fields(reply.fields());
@@ -93,7 +93,7 @@ void judge(const ContractOperation& operation, ReplyChecks checks, ReportedPlace
                              .content = reply.content(),
                              .has_content = is_whole,
                              .has_all_fields = false},
-                            violations)) {
+                            violations, budget)) {
     return;
   }
   constexpr const char* what = "a reply departs from its description";
@@ -116,7 +116,7 @@ void judge(const ContractOperation& operation, ReplyChecks checks, ReportedPlace
 // Those of the service's own documents.
 class DocumentChecks {
  public:
-  explicit DocumentChecks(ReplyChecks checks) : checks_(checks) {}
+  explicit DocumentChecks(Judging judging) : judging_(judging) {}
 
   void compile(const std::vector<ServiceDocument>& documents) {
     for (const ServiceDocument& each : documents) {
@@ -129,10 +129,11 @@ class DocumentChecks {
   }
   void amend(const RequestView& request, session::Exchange& exchange, Reply& reply) {
     if (mistake_) std::call_once(told_, [&] { tell(exchange); });
+    StepBudget budget(StepBudget::for_bytes(reply.content().size(), judging_.steps_max));
     for (const Contract& each : contracts_) {
       const auto found = each.find(http::name_of(request.method()), request.path());
       if (found.operation == nullptr) continue;
-      judge(*found.operation, checks_, places_, exchange, reply);
+      judge(*found.operation, judging_.checks, places_, exchange, reply, budget);
     }
   }
 
@@ -152,7 +153,7 @@ class DocumentChecks {
         {.what = "replies are not checked", .error = &*mistake_, .severity = Severity::warning});
   }
 
-  const ReplyChecks checks_;
+  const Judging judging_;
   std::vector<Contract> contracts_;  // before anybody asks
   std::optional<Error> mistake_;
   std::once_flag told_;
@@ -178,11 +179,13 @@ Violations ReportedPlaces::take_new(const ContractOperation& operation, unsigned
 }
 
 Middleware reply_check(std::shared_ptr<const Contract> contract, const ContractOperation& operation,
-                       ReplyChecks checks, std::shared_ptr<ReportedPlaces> places) {
-  return {.amend = [contract = std::move(contract), &operation, checks, places = std::move(places)](
-                       const RequestView&, session::Exchange& exchange, Reply& reply) {
-    judge(operation, checks, *places, exchange, reply);
-  }};
+                       Judging judging, std::shared_ptr<ReportedPlaces> places) {
+  return {
+      .amend = [contract = std::move(contract), &operation, judging, places = std::move(places)](
+                   const RequestView&, session::Exchange& exchange, Reply& reply) {
+        StepBudget budget(StepBudget::for_bytes(reply.content().size(), judging.steps_max));
+        judge(operation, judging.checks, *places, exchange, reply, budget);
+      }};
 }
 
 RefusalScope::RefusalScope() noexcept { is_refusing = true; }
@@ -193,7 +196,8 @@ RefusalScope::~RefusalScope() { is_refusing = false; }
 void check_replies(Router& router, ReplyChecks checks) {
   router.check_replies(checks);
   if (checks == ReplyChecks::off) return;
-  const auto state = std::make_shared<detail::DocumentChecks>(checks);
+  const auto state =
+      std::make_shared<detail::DocumentChecks>(detail::Judging{checks, router.check_steps_max()});
   router.innermost({.amend = [state](const RequestView& request, session::Exchange& exchange,
                                      Reply& reply) { state->amend(request, exchange, reply); }});
   router.on_documents([state](const auto& documents) { state->compile(documents); });

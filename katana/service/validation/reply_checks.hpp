@@ -19,6 +19,9 @@
 // content that is written in pieces or has a coding, and replies to HEAD: of those status, fields
 // and type.
 //
+// All documents judge a reply within one budget of steps (RouteDefaults::check_steps_max). A check
+// that is given up is a departure.
+//
 // Owns       the contracts, and places_max places that were reported, 8 octets each.
 // Thread     check_replies() one, while building; checks any.
 // Allocates  a check as Contract does, and what it reports.
@@ -59,9 +62,15 @@ class ReportedPlaces {
   std::set<std::uint64_t> known_;
 };
 
-// Checks what handlers of the operation answer. REQUIRES other checks than `off`.
+// How replies are judged.
+struct Judging {
+  ReplyChecks checks;       // never `off`
+  std::uint64_t steps_max;  // of one reply, besides those of its bytes
+};
+
+// Checks what handlers of the operation answer.
 Middleware reply_check(std::shared_ptr<const Contract> contract, const ContractOperation& operation,
-                       ReplyChecks checks, std::shared_ptr<ReportedPlaces> places);
+                       Judging judging, std::shared_ptr<ReportedPlaces> places);
 
 // A refusal goes through the same middleware as replies of the handler, within the call that sends
 // it. It is no departure, whether the description has its status or not.

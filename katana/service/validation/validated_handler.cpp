@@ -61,11 +61,12 @@ ContentWanted wanted_by(const katana::detail::Handler& inner, const ContractOper
 
 ValidatedHandler::ValidatedHandler(std::unique_ptr<katana::detail::Handler> inner,
                                    std::shared_ptr<const Contract> contract,
-                                   const ContractOperation& operation)
+                                   const ContractOperation& operation, std::uint64_t steps_max)
     : Handler(wanted_by(*inner, operation)),
       inner_(std::move(inner)),
       contract_(std::move(contract)),
-      operation_(operation) {}
+      operation_(operation),
+      steps_max_(steps_max) {}
 
 void ValidatedHandler::serve(session::Exchange& exchange, const katana::detail::Route& route,
                              const RequestView& request) const {
@@ -80,16 +81,35 @@ void ValidatedHandler::serve(session::Exchange& exchange, const katana::detail::
       .fields = fields,
       .content = request.content(),
       .has_whole_content = content_wanted != ContentWanted::stream};
-  if (operation_.check_parameters(parts, violations) && operation_.check_content(parts, violations))
-      [[likely]] {
+  StepBudget budget(StepBudget::for_bytes(parts.steps_bytes(), steps_max_));
+  if (operation_.check_parameters(parts, violations, budget) &&
+      operation_.check_content(parts, violations, budget)) [[likely]] {
     inner_->serve(exchange, route, request);
     return;
   }
+  if (budget.is_spent()) {
+    const Error error(Code::resource_exhausted, words_of_spent(budget));
+    exchange.report_failure({.what = "a request was refused, because its check was given up",
+                             .error = &error,
+                             .severity = Severity::warning});
+  }
   const RefusalScope refusing;
-  katana::detail::send_reply(exchange, route, &request, refusal_of(operation_, violations));
+  katana::detail::send_reply(exchange, route, &request, refusal_of(operation_, violations, budget));
 }
 
-Reply refusal_of(const ContractOperation& operation, const Violations& violations) {
+std::string words_of_spent(const StepBudget& budget) {
+  return fmt::format(
+      "to check it by its description takes more than {} steps (check_steps_max, and "
+      "{} for each byte)",
+      budget.steps_max(), StepBudget::steps_per_byte);
+}
+
+Reply refusal_of(const ContractOperation& operation, const Violations& violations,
+                 const StepBudget& budget) {
+  if (budget.is_spent()) {
+    return problem(
+        422, fmt::format("The request was not checked to its end: {}.", words_of_spent(budget)));
+  }
   const Violation& first = violations.list().front();
   if (first.part == Part::content_type) {
     return problem(415, fmt::format("Content-Type {}.", first.words))

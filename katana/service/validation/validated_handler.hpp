@@ -7,9 +7,11 @@
 // Fails      never.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
+#include "katana/base/step_budget.hpp"
 #include "katana/openapi/contract/contract.hpp"
 #include "katana/service/handler.hpp"
 
@@ -18,7 +20,8 @@ namespace katana::openapi::detail {
 class ValidatedHandler final : public katana::detail::Handler {
  public:
   ValidatedHandler(std::unique_ptr<katana::detail::Handler> inner,
-                   std::shared_ptr<const Contract> contract, const ContractOperation& operation);
+                   std::shared_ptr<const Contract> contract, const ContractOperation& operation,
+                   std::uint64_t steps_max);
 
   std::string mistake() const override { return inner_->mistake(); }
   void serve(session::Exchange& exchange, const katana::detail::Route& route,
@@ -28,10 +31,16 @@ class ValidatedHandler final : public katana::detail::Handler {
   std::unique_ptr<katana::detail::Handler> inner_;
   std::shared_ptr<const Contract> contract_;
   const ContractOperation& operation_;
+  const std::uint64_t steps_max_;
 };
 
-// REQUIRES violations of a request.
-Reply refusal_of(const ContractOperation& operation, const Violations& violations);
+// REQUIRES violations of a request. What was given up, because the budget is spent, is 422 whatever
+// part of the request it was.
+Reply refusal_of(const ContractOperation& operation, const Violations& violations,
+                 const StepBudget& budget);
+
+// The words for a check that was given up, with the limit by its name.
+std::string words_of_spent(const StepBudget& budget);
 
 }  // namespace katana::openapi::detail
 
