@@ -26,8 +26,20 @@ void Exchange::report_failure(Failure failure) noexcept {
   observer->on_failure(failure);
 }
 
+Result<void> Exchange::spawn(Task<Result<void>> task, std::string name) {
+  return reactor().tasks().spawn_keeping(share(), std::move(task), std::move(name));
+}
+
+RequestShare Exchange::share() {
+  if (!core_.state) core_.state = RequestShare(new RequestState);
+  return core_.state;
+}
+
 Instant Exchange::handler_due() noexcept {
-  if (core_.handler_deadline != never) return core_.handler_deadline;  // middleware has waited
+  if (core_.handler_deadline != never) {  // middleware has waited
+    const bool is_grace = core_.state && core_.state->due != never;
+    return is_grace ? core_.state->due : core_.handler_deadline;
+  }
   const Instant now = reactor().now();
   const Duration time = handler_time();
   return time < never - now ? now + time : never;

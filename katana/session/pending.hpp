@@ -1,9 +1,9 @@
-// Pending: what makes a reply after the handler's call has returned. RequestState: what a request
-// keeps until its reply is complete.
+// Pending: what makes a reply after the handler's call has returned.
 //
 // Thread     its reactor's.
 // Allocates  from the recycler.
-// Invariant  destroying a Pending cancels it. An exchange's RequestState outlives its Pending.
+// Invariant  destroying a Pending cancels it, but for work that goes on without its client: a task
+//            that Exchange::spawn() began. An exchange's RequestState outlives its Pending.
 #pragma once
 
 #include <cstddef>
@@ -23,22 +23,10 @@ class Pending {
   virtual bool on_content(Bytes, bool) noexcept { return true; }
   // A reply that found no room may go on.
   virtual void on_writable() noexcept {}
-  // Of the request's content, or of its reply, that it keeps at present.
+  // Of the request's content and the values made of it, or of its reply, that it keeps at present.
   virtual std::size_t held_bytes() const noexcept { return 0; }
   // The server is going to end: what would go on for ever comes to its end.
   virtual void on_drain() noexcept {}
-
-  static void* operator new(std::size_t bytes) { return recycler::allocate(bytes); }
-  static void operator delete(void* memory, std::size_t bytes) noexcept {
-    recycler::release(memory, bytes);
-  }
-};
-
-// Made by whoever dispatches the request, for values that middleware hands to the handler.
-class RequestState {
- public:
-  virtual ~RequestState() = default;
-  virtual std::size_t held_bytes() const noexcept = 0;
 
   static void* operator new(std::size_t bytes) { return recycler::allocate(bytes); }
   static void operator delete(void* memory, std::size_t bytes) noexcept {
