@@ -2,19 +2,22 @@
 //
 // Contents that are collected, messages that are not complete, replies that wait for a window, what
 // suspended handlers hold, and batches that queues refer to: each holder says what it has, by the
-// capacity that was allocated.
+// capacity that was allocated. HeldCharge: what one holder has charged; it moves with the work.
 //
 // Owns       numbers.
 // Thread     its reactor's.
 // Allocates  never.
 // Fails      grow() is false when the limit would be passed; nothing is then counted.
 // Invariant  used() is the sum of what all holders have charged; it is above bytes_max() only by
-//            what cannot be refused (set()), until the reactor has shed the largest holders.
+//            what cannot be refused (set()), until the reactor has shed the largest holders. Work
+//            that nobody can end (Holder::work) is refused beyond half of bytes_max(), so what is
+//            left can always be shed.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 namespace katana {
 
@@ -22,6 +25,7 @@ enum class Holder : std::uint8_t {
   request,  // of HTTP: its head and content, its suspended handler, a reply that waits for a window
   message,  // of WebSocket, not complete
   queue,    // of slow readers of WebSocket and chat: batches, each once, and lists of them
+  work,     // of requests, that goes on when their clients leave
   count_
 };
 
@@ -35,13 +39,16 @@ class HeldMemory {
   // `charged`, which is what a holder has charged so far, becomes `bytes`. False: there is no
   // memory for it. For a moment what grows is there twice, as before and as after.
   bool grow(Holder holder, std::size_t& charged, std::size_t bytes) noexcept {
-    if (bytes > charged && (used_ > bytes_max_ || bytes > bytes_max_ - used_)) {
-      ++refused_;
-      strain_ |= pressed_bit;
-      return false;
-    }
+    if (bytes > charged && !(takes(bytes) && may_last(holder, bytes - charged))) return false;
     set(holder, charged, bytes);
     return true;
+  }
+  // False: there is no memory for so much more, and who asks is to do without.
+  bool takes(std::size_t bytes) noexcept {
+    if (used_ <= bytes_max_ && bytes <= bytes_max_ - used_) return true;
+    ++refused_;
+    strain_ |= pressed_bit;
+    return false;
   }
   // The same for what is there already, or is small.
   void set(Holder holder, std::size_t& charged, std::size_t bytes) noexcept {
@@ -64,10 +71,19 @@ class HeldMemory {
   // Not 0: one of them. A word, because every request asks.
   unsigned strain() const noexcept { return strain_; }
   std::size_t low() const noexcept { return bytes_max_ - bytes_max_ / 4; }
-  // Times that grow() was false.
+  // Times that grow() or takes() was false.
   std::uint64_t refused() const noexcept { return refused_; }
 
  private:
+  bool may_last(Holder holder, std::size_t more) noexcept {
+    if (holder != Holder::work) return true;
+    const std::size_t most = bytes_max_ / 2;
+    const std::size_t lasting = used_by(Holder::work);
+    if (lasting <= most && more <= most - lasting) return true;
+    ++refused_;
+    return false;
+  }
+
   static constexpr unsigned scarce_bit = 1;
   static constexpr unsigned pressed_bit = 2;
 
@@ -77,6 +93,35 @@ class HeldMemory {
   std::array<std::size_t, holder_count> by_holder_{};
   std::uint64_t refused_ = 0;
   unsigned strain_ = 0;
+};
+
+// Gives back what it has charged when it is destroyed.
+class HeldCharge {
+ public:
+  HeldCharge() noexcept = default;
+  // Borrows the memory.
+  HeldCharge(HeldMemory& memory, Holder holder) noexcept : memory_(&memory), holder_(holder) {}
+  HeldCharge(HeldCharge&& other) noexcept
+      : memory_(other.memory_), bytes_(std::exchange(other.bytes_, 0)), holder_(other.holder_) {}
+  HeldCharge& operator=(HeldCharge&& other) noexcept {
+    std::swap(memory_, other.memory_);
+    std::swap(bytes_, other.bytes_);
+    std::swap(holder_, other.holder_);
+    return *this;
+  }
+  ~HeldCharge() {
+    if (bytes_ != 0) memory_->set(holder_, bytes_, 0);
+  }
+
+  // As HeldMemory has them. REQUIRE one with a memory.
+  bool grow(std::size_t bytes) noexcept { return memory_->grow(holder_, bytes_, bytes); }
+  void set(std::size_t bytes) noexcept { memory_->set(holder_, bytes_, bytes); }
+  std::size_t bytes() const noexcept { return bytes_; }
+
+ private:
+  HeldMemory* memory_ = nullptr;  // null: it charges nothing
+  std::size_t bytes_ = 0;
+  Holder holder_ = Holder::request;
 };
 
 }  // namespace katana

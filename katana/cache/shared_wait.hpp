@@ -1,149 +1,21 @@
-// SharedWait: a coroutine that waits for what any thread may do: the end of a load, a place for
-// one. SharedPlaces: so many places for coroutines of all executors.
+// The waits of a cache's loads: those of core/shared_wait.hpp, by the names that the cache's parts
+// use.
 //
-//   class End : public SharedWait { … };      // an awaitable that has one
-//   lock; wait.begin(handle, list); unlock;   // it stands in the list
-//   lock; taken = list; unlock; wake(taken);  // each goes on where it was
-//
-// Owns       one piece of the recycler while it waits: the coroutine and whoever wakes it share it.
-// Borrows    the list and its mutex, which outlive the wait.
-// Thread     begin(), withdraw() and the destructor: its executor's. wake(): any.
-// Allocates  that piece.
-// Fails      throws std::logic_error on a thread without an executor.
-// Invariant  a coroutine that is destroyed leaves the list; one that was taken out of it already
-//            is not resumed. Its executor does not end before the message that was sent to it came.
+// Owns       nothing.
+// Thread     as core/shared_wait.hpp says of each.
 #pragma once
 
-#include <coroutine>
-#include <cstddef>
-#include <mutex>
-#include <utility>
-
-#include "katana/base/activity.hpp"
-#include "katana/base/executor.hpp"
-#include "katana/base/linked_list.hpp"
-#include "katana/base/result.hpp"
-#include "katana/cache/lock.hpp"
-#include "katana/core/timer_wheel.hpp"
+#include "katana/core/lock.hpp"
+#include "katana/core/shared_wait.hpp"
 
 namespace katana::cache::detail {
 
-class SharedWait;
-
-// What stands in the list.
-class SharedWaiter final : public Message, public ListHook<SharedWaiter> {
- public:
-  using List = LinkedList<SharedWaiter>;
-
-  SharedWaiter(Executor& home, SharedWait& owner, Waiting waiting) noexcept
-      : Message(&SharedWaiter::arrive), home_(home), owner_(&owner), waiting_(waiting) {}
-
- private:
-  friend class SharedWait;
-  friend void wake(SharedWaiter& waiter) noexcept;
-  friend SharedWaiter& take_first(List& list) noexcept;
-  static void arrive(Message& message) noexcept;
-  void end() noexcept;
-
-  Executor& home_;
-  SharedWait* owner_;  // null: its coroutine is gone. Of its executor's thread.
-  Waiting waiting_;
-  bool at_turn_end_ = false;  // of its executor's thread
-  bool listed_ = true;        // under the mutex
-};
-
-// REQUIRES that it was taken out of its list; without the mutex, which others may want at once.
-void wake(SharedWaiter& waiter) noexcept;
-// Takes one out. Under the mutex.
-SharedWaiter& take_first(SharedWaiter::List& list) noexcept;
-
-class SharedWait : private core::TimerEntry {
- public:
-  SharedWait() noexcept : TimerEntry(&SharedWait::on_time) {}
-  SharedWait(const SharedWait&) = delete;
-  SharedWait& operator=(const SharedWait&) = delete;
-  virtual ~SharedWait() { withdraw(); }
-
-  // Under the mutex of the list. Ends by the deadline that the coroutine has (base/deadline.hpp),
-  // where there is a reactor.
-  void begin(std::coroutine_handle<> waiting, SharedWaiter::List& list, Lock& mutex);
-  // It was its deadline that ended the wait.
-  bool is_late() const noexcept { return is_late_; }
-  // It was woken, and did not go on yet; or it still waits.
-  bool is_waiting() const noexcept { return waiter_ != nullptr; }
-
- protected:
-  // It was woken: true when it waits again, by begin_again(). Its executor's thread.
-  virtual bool waits_again(const Waiting&) { return false; }
-  // As begin(), of a coroutine that has not been resumed.
-  void begin_again(const Waiting& waiting, SharedWaiter::List& list, Lock& mutex);
-  // It waits no more. True: it was taken out of the list and not resumed: what it was given is to
-  // be given back.
-  bool withdraw() noexcept;
-
- private:
-  friend class SharedWaiter;
-  static void on_time(TimerEntry& entry) noexcept;
-  bool leave_list() noexcept;
-
-  SharedWaiter* waiter_ = nullptr;
-  SharedWaiter::List* list_ = nullptr;
-  Lock* mutex_ = nullptr;
-  Instant deadline_ = never;
-  bool is_late_ = false;
-};
-
-// First come, first served.
-class SharedPlaces {
- public:
-  SharedPlaces(std::size_t places, std::size_t waiting_max) noexcept
-      : free_(places), waiting_max_(waiting_max) {}
-
-  // Gives its place back when it is destroyed.
-  class [[nodiscard]] Place {
-   public:
-    Place() noexcept = default;
-    Place(Place&& other) noexcept : of_(std::exchange(other.of_, nullptr)) {}
-    Place& operator=(Place&& other) noexcept {
-      std::swap(of_, other.of_);
-      return *this;
-    }
-    ~Place() {
-      if (of_ != nullptr) of_->give_back();
-    }
-    explicit operator bool() const noexcept { return of_ != nullptr; }
-
-   private:
-    friend class SharedPlaces;
-    explicit Place(SharedPlaces& of) noexcept : of_(&of) {}
-    SharedPlaces* of_ = nullptr;
-  };
-  class [[nodiscard]] Acquire : public SharedWait {
-   public:
-    explicit Acquire(SharedPlaces& of) noexcept : of_(of) {}
-    ~Acquire() {
-      if (withdraw()) of_.give_back();
-    }
-    bool await_ready() const noexcept { return false; }
-    bool await_suspend(std::coroutine_handle<> waiting);
-    // An Error: too many wait, or the deadline was first.
-    Result<Place> await_resume();
-
-   private:
-    SharedPlaces& of_;
-    bool is_refused_ = false;
-  };
-  Acquire acquire() noexcept { return Acquire(*this); }
-  std::size_t waiting() const;
-
- private:
-  void give_back() noexcept;
-
-  mutable Lock mutex_;  // what follows
-  std::size_t free_;
-  const std::size_t waiting_max_;
-  SharedWaiter::List list_;
-};
+using core::Lock;
+using core::SharedPlaces;
+using core::SharedWait;
+using core::SharedWaiter;
+using core::take_first;
+using core::wake;
 
 }  // namespace katana::cache::detail
 

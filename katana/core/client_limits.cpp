@@ -100,12 +100,12 @@ void ClientLimits::leave(Slot slot) noexcept {
   --entry_of(slot).connections;
 }
 
-bool ClientLimits::begin_request(Slot slot) noexcept {
+std::optional<ClientPlace> ClientLimits::begin_request(Slot slot) noexcept {
   const std::lock_guard lock(lock_of(set_of(slot)));
   Entry& entry = entry_of(slot);
-  if (entry.requests >= options_.requests_max) return false;
+  if (entry.requests >= options_.requests_max) return std::nullopt;
   ++entry.requests;
-  return true;
+  return ClientPlace(*this, slot);
 }
 
 void ClientLimits::end_request(Slot slot) noexcept {
@@ -137,6 +137,15 @@ std::size_t ClientLimits::clients(Instant now) const {
     const std::lock_guard lock(locks_[index % locks]);
     count += static_cast<std::size_t>(std::ranges::count_if(
         sets_[index].entries, [&](const Entry& entry) { return !entry.is_over(now.ns); }));
+  }
+  return count;
+}
+
+std::size_t ClientLimits::requests() const {
+  std::size_t count = 0;
+  for (std::size_t index = 0; index < sets_.size(); ++index) {
+    const std::lock_guard lock(locks_[index % locks]);
+    for (const Entry& each : sets_[index].entries) count += each.requests;
   }
   return count;
 }

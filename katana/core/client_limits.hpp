@@ -5,23 +5,26 @@
 // A client is an address of IPv4, or the first 64 bits of one of IPv6, which is what one subscriber
 // has. Peers by a Unix-domain socket, and those that are exempt, are not counted.
 //
-// An entry is forgotten only when nothing is left of it: nothing is open, and its rates are full
-// again. So a client cannot get rid of what is counted against it by filling the table with others.
-// A client that finds no free place shares one with all that find none in its set, as if they were
-// one: the limits hold for them together.
+// An entry is forgotten only when nothing is left of it: nothing is open or in progress, and its
+// rates are full again. So a client cannot get rid of what is counted against it by filling the
+// table with others. A client that finds no free place shares one with all that find none in its
+// set, as if they were one: the limits hold for them together.
 //
 // Owns       a table of fixed size; what it takes is known at start.
-// Thread     any: each part of the table has a lock, held for some ten nanoseconds. Whoever is
-//            admitted names its entry by a Slot, which is given back once.
+// Thread     any: each part of the table has a lock, held for some ten nanoseconds. A connection
+//            that is admitted names its entry by a Slot, which is given back once.
 // Allocates  at construction.
 // Fails      a Refusal, which the caller counts.
-// Invariant  an entry with a connection is never another client's.
+// Invariant  an entry with a connection or a request is never another client's. A request counts
+//            until its ClientPlace is destroyed: its connection may be gone by then.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "katana/base/instant.hpp"
@@ -66,6 +69,8 @@ enum class ClientRefusal : std::uint8_t {
 // How many there are, `none` included.
 inline constexpr std::size_t client_refusals = 5;
 
+class ClientPlace;
+
 class ClientLimits {
  public:
   // Names an entry; 0: none, for whom nothing is counted.
@@ -83,12 +88,11 @@ class ClientLimits {
   Admission admit(const engine::PeerEndpoint& peer, bool handshakes, Instant now) noexcept;
   // REQUIRES a slot that is not 0, of these as of all below.
   void end_handshake(Slot slot) noexcept;
-  // The connection is gone. Its handshake has been ended, and its requests.
+  // The connection is gone, and its handshake has been ended. Its requests may go on.
   void leave(Slot slot) noexcept;
 
-  // False: as many are in progress as may be, and it is not one of them.
-  bool begin_request(Slot slot) noexcept;
-  void end_request(Slot slot) noexcept;
+  // None: as many are in progress as may be.
+  std::optional<ClientPlace> begin_request(Slot slot) noexcept;
   bool counts_requests() const noexcept { return options_.requests_max != 0; }
 
   // How long nothing more is to be read of it.
@@ -102,10 +106,14 @@ class ClientLimits {
   const ClientLimitOptions& options() const noexcept { return options_; }
   // Of the table.
   std::size_t memory_bytes() const noexcept { return sets_.size() * sizeof(Set); }
-  // Entries that are some client's; looks at the whole table: for tests.
+  // Entries that are some client's, and requests in progress; look at the whole table: for tests.
   std::size_t clients(Instant now) const;
+  std::size_t requests() const;
 
  private:
+  friend class ClientPlace;
+  void end_request(Slot slot) noexcept;
+
   static constexpr std::size_t ways = 8;  // and one that is shared
   static constexpr std::size_t locks = 256;
   struct Entry {
@@ -118,7 +126,8 @@ class ClientLimits {
     std::uint32_t requests = 0;
 
     bool is_over(std::int64_t now_ns) const noexcept {
-      return connections == 0 && connections_full_at_ns <= now_ns && bytes_full_at_ns <= now_ns;
+      return connections == 0 && requests == 0 && connections_full_at_ns <= now_ns &&
+             bytes_full_at_ns <= now_ns;
     }
   };
   struct Set {
@@ -142,6 +151,35 @@ class ClientLimits {
   const double byte_ns_;              // of one byte
   std::vector<Set> sets_;
   const std::unique_ptr<std::mutex[]> locks_;
+};
+
+// A place among the requests of a client that are in progress. It belongs to the work of its
+// request, and goes where that goes: from a connection to the task that outlives it. Gives itself
+// back when it is destroyed, on any thread; nothing else does. The limits outlive it.
+class [[nodiscard]] ClientPlace {
+ public:
+  // Of a client whose requests are not counted.
+  ClientPlace() noexcept = default;
+  ClientPlace(ClientPlace&& other) noexcept
+      : limits_(std::exchange(other.limits_, nullptr)), slot_(other.slot_) {}
+  ClientPlace& operator=(ClientPlace&& other) noexcept {
+    std::swap(limits_, other.limits_);
+    std::swap(slot_, other.slot_);
+    return *this;
+  }
+  ~ClientPlace() {
+    if (limits_ != nullptr) [[unlikely]]
+      limits_->end_request(slot_);
+  }
+  // It is counted.
+  explicit operator bool() const noexcept { return limits_ != nullptr; }
+
+ private:
+  friend class ClientLimits;
+  ClientPlace(ClientLimits& limits, ClientLimits::Slot slot) noexcept
+      : limits_(&limits), slot_(slot) {}
+  ClientLimits* limits_ = nullptr;  // null: nothing is counted
+  ClientLimits::Slot slot_ = 0;
 };
 
 }  // namespace katana::core

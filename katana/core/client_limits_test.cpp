@@ -101,12 +101,50 @@ TEST(ClientLimits, requests_are_counted_for_all_connections_of_a_client) {
   const auto one = limits.admit(limited_peer("192.0.2.1"), false, first_instant);
   const auto two = limits.admit(limited_peer("192.0.2.1"), false, first_instant);
   const auto other = limits.admit(limited_peer("192.0.2.2"), false, first_instant);
+  const auto first = limits.begin_request(one.slot);
+  EXPECT_TRUE(first);
+  {
+    auto second = limits.begin_request(two.slot);
+    EXPECT_TRUE(second);
+    const ClientPlace moved = *std::move(second);  // as to a task that goes on
+    second.reset();
+    EXPECT_FALSE(limits.begin_request(one.slot));
+    EXPECT_TRUE(limits.begin_request(other.slot));
+  }
   EXPECT_TRUE(limits.begin_request(one.slot));
-  EXPECT_TRUE(limits.begin_request(two.slot));
-  EXPECT_FALSE(limits.begin_request(one.slot));
-  EXPECT_TRUE(limits.begin_request(other.slot));
-  limits.end_request(two.slot);
-  EXPECT_TRUE(limits.begin_request(one.slot));
+  EXPECT_EQ(limits.requests(), 1u);
+}
+
+TEST(ClientLimits, a_request_that_outlives_its_connection_counts_and_keeps_the_entry) {
+  ClientLimits limits({.requests_max = 1, .clients_max = 8}, 7);
+  const auto here = limits.admit(limited_peer("192.0.2.1"), false, first_instant);
+  auto place = limits.begin_request(here.slot);
+  ASSERT_TRUE(place);
+  limits.leave(here.slot);
+  // More clients than there are entries, so that one of which nothing was left would be taken.
+  for (std::uint32_t number = 0; number < 100; ++number) {
+    limits.leave(limits.admit(numbered(number), false, first_instant).slot);
+  }
+  const auto again = limits.admit(limited_peer("192.0.2.1"), false, first_instant);
+  EXPECT_EQ(again.slot, here.slot);
+  EXPECT_FALSE(limits.begin_request(again.slot)) << "its handler runs";
+  place.reset();
+  EXPECT_TRUE(limits.begin_request(again.slot));
+}
+
+TEST(ClientLimits, the_rate_of_new_connections_outlives_the_connections) {
+  ClientLimits limits({.connections_per_s = 1, .connections_burst = 2, .clients_max = 8}, 7);
+  for (int count = 0; count < 2; ++count) {
+    limits.leave(limits.admit(limited_peer("192.0.2.1"), false, first_instant).slot);
+  }
+  // As many others as there are entries and more: each would take one that was forgotten.
+  for (std::uint32_t number = 0; number < 100; ++number) {
+    const auto admission = limits.admit(numbered(number), false, first_instant);
+    if (admission.slot != 0) limits.leave(admission.slot);
+  }
+  EXPECT_EQ(refusal_of(limits, limited_peer("192.0.2.1")), ClientRefusal::rate);
+  const Instant later = first_instant + seconds(2);
+  EXPECT_EQ(limits.clients(later), 0u) << "its rate is full again";
 }
 
 TEST(ClientLimits, bytes_beyond_the_burst_make_their_client_wait) {

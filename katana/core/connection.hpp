@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "katana/base/check.hpp"
@@ -19,6 +20,7 @@
 #include "katana/base/outbox.hpp"
 #include "katana/base/recycler.hpp"
 #include "katana/core/carry.hpp"
+#include "katana/core/client_limits.hpp"
 #include "katana/core/connection_states.hpp"
 #include "katana/core/session.hpp"
 #include "katana/core/timer_wheel.hpp"
@@ -62,6 +64,7 @@ struct ConnectionExtras {
   Instant age_deadline = never;      // it is to end gently then
   Instant receive_deadline = never;  // its client sends too fast: it is read again then
   std::uint32_t client_slot = 0;     // in the reactor's ClientLimits; 0: nothing is counted
+  ClientPlace request_place = {};    // of a session that has one request at a time
 
   // From the recycler.
   static void* operator new(std::size_t bytes) { return recycler::allocate(bytes); }
@@ -129,13 +132,19 @@ class alignas(std::max_align_t) Connection : private TimerEntry {
   ConnectionCounters& counters() noexcept { return counters_; }
 
   // ---- what its client may have (core/client_limits.hpp) ----
-  // False: there is no limit for its client, nothing is counted, and neither of the two is needed.
+  // False: there is no limit for its client, nothing is counted, and none of the others is needed.
   bool may_limit_requests() const noexcept { return extras_ != nullptr; }
-  // False: as many of its client's requests are in progress as may be; counted. True: end_request()
-  // follows.
-  bool begin_request() noexcept { return extras_ == nullptr || begin_client_request(); }
-  void end_request() noexcept {
-    if (extras_ != nullptr) end_client_request();
+  // None: as many of its client's requests are in progress as may be; counted. The place belongs to
+  // the work of the request, which may go on when the connection is gone.
+  std::optional<ClientPlace> begin_request() noexcept {
+    if (extras_ == nullptr) return ClientPlace();
+    return begin_client_request();
+  }
+  // For a session that has one request at a time: keeps its place until take_place(). REQUIRES
+  // may_limit_requests().
+  void keep_place(ClientPlace place) noexcept { extras_->request_place = std::move(place); }
+  ClientPlace take_place() noexcept {
+    return extras_ != nullptr ? std::move(extras_->request_place) : ClientPlace();
   }
 
   // The peer has ended its side of the stream.
@@ -222,8 +231,7 @@ class alignas(std::max_align_t) Connection : private TimerEntry {
     state_ = next;
   }
   bool lingering() const noexcept { return state_ == ConnectionState::lingering; }
-  KATANA_RARE bool begin_client_request() noexcept;
-  KATANA_RARE void end_client_request() noexcept;
+  KATANA_RARE std::optional<ClientPlace> begin_client_request() noexcept;
   static void on_timer(TimerEntry& entry) noexcept;
   void arm(Instant expiry) noexcept;
   ConnectionExtras& extras() {

@@ -30,20 +30,12 @@ void Connection::on_timer(TimerEntry& entry) noexcept {
   self.wake();
 }
 
-bool Connection::begin_client_request() noexcept {
+std::optional<ClientPlace> Connection::begin_client_request() noexcept {
   const std::uint32_t slot = client_slot();
-  if (slot == 0) return true;
-  ClientLimits& limits = *reactor_.clients_;
-  if (!limits.counts_requests() || limits.begin_request(slot)) return true;
-  ++reactor_.counters_.client_requests_refused;
-  return false;
-}
-
-void Connection::end_client_request() noexcept {
-  const std::uint32_t slot = client_slot();
-  if (slot == 0) return;
-  ClientLimits& limits = *reactor_.clients_;
-  if (limits.counts_requests()) limits.end_request(slot);
+  if (slot == 0 || !reactor_.clients_->counts_requests()) return ClientPlace();
+  std::optional<ClientPlace> place = reactor_.clients_->begin_request(slot);
+  if (!place) ++reactor_.counters_.client_requests_refused;
+  return place;
 }
 
 bool Connection::output_full(std::size_t bytes) noexcept {

@@ -92,18 +92,37 @@ TEST_F(ReactorClientsTest, requests_are_counted_over_the_connections_of_a_client
   guard({.requests_max = 1});
   ASSERT_TRUE(admitted("192.0.2.1"));
   ASSERT_TRUE(admitted("192.0.2.1"));
-  EXPECT_TRUE(protocol_.sessions[0]->connection.begin_request());
+  auto place = protocol_.sessions[0]->connection.begin_request();
+  EXPECT_TRUE(place);
   EXPECT_FALSE(protocol_.sessions[1]->connection.begin_request());
   EXPECT_EQ(counters().client_requests_refused, 1u);
-  protocol_.sessions[0]->connection.end_request();
+  place.reset();
   EXPECT_TRUE(protocol_.sessions[1]->connection.begin_request());
-  protocol_.sessions[1]->connection.end_request();
+}
+
+TEST_F(ReactorClientsTest, a_request_counts_until_its_work_ends_whatever_became_of_its_connection) {
+  guard({.requests_max = 1});
+  ASSERT_TRUE(admitted("192.0.2.1"));
+  auto place = protocol_.sessions[0]->connection.begin_request();
+  broken(0);
+  turn();
+  ASSERT_TRUE(admitted("192.0.2.1"));
+  core::Connection& next = protocol_.sessions[1]->connection;
+  EXPECT_FALSE(next.begin_request());
+  place.reset();
+  auto kept = next.begin_request();
+  ASSERT_TRUE(kept);
+  next.keep_place(*std::move(kept));
+  EXPECT_FALSE(next.begin_request()) << "it is the connection's, until it is taken";
+  (void)next.take_place();
+  EXPECT_TRUE(next.begin_request());
 }
 
 TEST_F(ReactorClientsTest, without_limits_requests_always_begin) {
   TestSession& session = connect();
-  EXPECT_TRUE(session.connection.begin_request());
-  session.connection.end_request();
+  const auto place = session.connection.begin_request();
+  ASSERT_TRUE(place);
+  EXPECT_FALSE(*place) << "nothing is counted";
 }
 
 class AgeTest : public ReactorTest {

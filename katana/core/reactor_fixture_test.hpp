@@ -249,13 +249,20 @@ class TestSession final : public Session {
   void on_writable() noexcept override { call(writables, at_writable); }
   void on_deadline() noexcept override { call(deadlines, at_deadline); }
   void on_drain() noexcept override { call(drains, at_drain); }
+  std::size_t held_bytes() const noexcept override { return held; }
+  std::size_t on_memory_scarce() noexcept override {
+    ++sheds;
+    return at_memory_scarce ? at_memory_scarce() : 0;
+  }
 
   Connection& connection;
   std::function<std::size_t(Bytes)> take = [](Bytes input) { return input.size(); };
   std::function<void()> at_input_end, at_writable, at_deadline, at_drain, at_destruction;
   std::vector<std::string> offers;
   std::string consumed;
-  int input_ends = 0, writables = 0, deadlines = 0, drains = 0;
+  int input_ends = 0, writables = 0, deadlines = 0, drains = 0, sheds = 0;
+  std::size_t held = 0;                           // charged to the reactor's memory
+  std::function<std::size_t()> at_memory_scarce;  // what goes later; none: nothing does
 
  private:
   void enter() {

@@ -11,6 +11,10 @@
 //     while (co_await core::sleep_unless_draining(seconds(30))) co_await look();
 //   }
 //
+// A task is no part of the request that spawned it: ReactorOptions::tasks_max is its limit. One
+// that has the RequestLease of a handler (service/parameters.hpp) counts as its request until it
+// ends.
+//
 // Owns       nothing: the task is its reactor's (Reactor::tasks(), a TaskScope).
 // Thread     a reactor's.
 // Allocates  as TaskScope does.

@@ -36,7 +36,7 @@ Result<void> TaskScope::admit() {
     ++counts_.refused;
     return fail(Code::cancelled, "no task is spawned any more: its scope has ended");
   }
-  if (size() >= options_.tasks_max) {
+  if (!takes()) {
     ++counts_.refused;
     return fail(Code::resource_exhausted,
                 fmt::format("{} spawned tasks are running, which is the limit (tasks_max)",

@@ -60,10 +60,16 @@ class TaskScope {
 
   // Runs the task to its first suspension. `name` is for the record of its failure.
   [[nodiscard]] Result<void> spawn(Task<void> task, std::string name = {}) {
-    return begin(std::move(task), std::move(name));
+    return begin(std::move(task), std::move(name), Nothing());
   }
   [[nodiscard]] Result<void> spawn(Task<Result<void>> task, std::string name = {}) {
-    return begin(std::move(task), std::move(name));
+    return begin(std::move(task), std::move(name), Nothing());
+  }
+  // The same, and keeps `kept` until the task has ended and its frame is gone: a place in a limit.
+  template <class Kept>
+  [[nodiscard]] Result<void> spawn_keeping(Kept kept, Task<Result<void>> task,
+                                           std::string name = {}) {
+    return begin(std::move(task), std::move(name), std::move(kept));
   }
   // Until no task is left. REQUIRES that it is not awaited by one of its tasks.
   Task<void> join() {
@@ -78,6 +84,8 @@ class TaskScope {
     cancel();
   }
 
+  // spawn() would not be refused.
+  bool takes() const noexcept { return !closed_ && !cancelling_ && size() < options_.tasks_max; }
   std::size_t size() const noexcept { return tasks_.size(); }
   const TaskCounts& counts() const noexcept { return counts_; }
   const TaskScopeOptions& options() const noexcept { return options_; }
@@ -100,11 +108,12 @@ class TaskScope {
     const Activity activity;
   };
 
-  template <class R>
+  struct Nothing {};
+  template <class R, class Kept>
   class Spawned final : public Entry {
    public:
-    Spawned(TaskScope& of, std::string called, Task<R> given)
-        : Entry(of, std::move(called)), task(std::move(given)) {}
+    Spawned(TaskScope& of, std::string called, Task<R> given, Kept keeps)
+        : Entry(of, std::move(called)), kept(std::move(keeps)), task(std::move(given)) {}
 
     // This may be gone when it returns.
     void run() {
@@ -129,13 +138,15 @@ class TaskScope {
       this->scope.forget(*this);
     }
 
+    [[no_unique_address]] Kept kept;  // outlives the task's frame
     Task<R> task;
   };
 
-  template <class R>
-  Result<void> begin(Task<R> task, std::string name) {
+  template <class R, class Kept>
+  Result<void> begin(Task<R> task, std::string name, Kept kept) {
     if (auto admitted = admit(); !admitted) return admitted;
-    auto* const spawned = new Spawned<R>(*this, std::move(name), std::move(task));
+    auto* const spawned =
+        new Spawned<R, Kept>(*this, std::move(name), std::move(task), std::move(kept));
     tasks_.push_back(*spawned);
     spawned->run();
     return {};

@@ -49,9 +49,11 @@ bool TimerWheel::first_place(Place& place) const noexcept {
   return false;
 }
 
+// The first place is never behind the present: a slot of a level above the lowest that the present
+// is in was emptied when it was reached, and nothing is put there since.
 Instant TimerWheel::next() const noexcept {
   Place place;
-  return first_place(place) ? Instant{std::max(place.tick, tick_) * 1'000'000} : never;
+  return first_place(place) ? Instant{place.tick * 1'000'000} : never;
 }
 
 void TimerWheel::empty_slot(const Place& place) noexcept {
@@ -71,7 +73,7 @@ void TimerWheel::advance(Instant now) noexcept {
   const std::int64_t target = now.ns / 1'000'000;
   Place place;
   while (first_place(place) && place.tick <= target) {
-    tick_ = std::max(tick_, place.tick);
+    tick_ = place.tick;
     empty_slot(place);
   }
   tick_ = std::max(tick_, target);

@@ -98,6 +98,36 @@ TEST_F(TimerWheelTest, a_destroyed_timer_leaves_the_others_in_its_slot) {
   EXPECT_EQ(before.fired + after.fired, 2);
 }
 
+TEST_F(TimerWheelTest, a_wheel_that_was_idle_for_long_knows_what_is_next_to_the_millisecond) {
+  const Instant now = start + hours(30);
+  wheel.advance(now);
+  Timer timer;
+  wheel.arm(timer, now + milliseconds(10));
+  EXPECT_EQ(wheel.next(), timer.expiry()) << "the time since has passed for it, too";
+  wheel.advance(now + milliseconds(11));
+  EXPECT_EQ(timer.fired, 1);
+  EXPECT_EQ(wheel.operations(), 1u) << "it did not move down level by level";
+}
+
+TEST_F(TimerWheelTest, what_is_next_is_never_in_the_past) {
+  std::mt19937_64 random(7);
+  std::vector<std::unique_ptr<Timer>> timers;
+  Instant now = start;
+  for (int round = 0; round < 3'000; ++round) {
+    const auto distance = static_cast<std::int64_t>(random() % (std::uint64_t{1} << random() % 40));
+    timers.push_back(std::make_unique<Timer>());
+    timers.back()->action = [&] {
+      EXPECT_GE(wheel.next(), Instant{now.ns / 1'000'000 * 1'000'000});
+    };
+    wheel.arm(*timers.back(), now + nanoseconds(distance * 1'000));
+    if (random() % 3 == 0) timers.erase(timers.begin());
+    const Instant next = wheel.next();
+    now = random() % 2 == 0 && next != never ? std::max(now, next) : now + milliseconds(1);
+    wheel.advance(now);
+    EXPECT_GT(wheel.next(), Instant{now.ns / 1'000'000 * 1'000'000 - 1});
+  }
+}
+
 TEST_F(TimerWheelTest, firing_may_arm_the_timer_again) {
   Timer timer;
   Instant due = start + milliseconds(7);

@@ -66,13 +66,25 @@ bool CheckState::begin_if_due(Instant now) {
 }
 
 void CheckState::finish(Result<void> result, Instant now) {
+  std::vector<std::shared_ptr<const std::function<void()>>> calls;
+  {
+    const std::lock_guard lock(mutex_);
+    running_ = false;
+    known_ = true;
+    finished_ = now;
+    took_ = now - began_;
+    passed_ = result.has_value();
+    detail_ = passed_ ? "" : result.error().describe();
+    calls.swap(at_end_);
+  }
+  for (const auto& each : calls) (*each)();
+}
+
+bool CheckState::call_at_end(std::shared_ptr<const std::function<void()>> call, Instant now) {
   const std::lock_guard lock(mutex_);
-  running_ = false;
-  known_ = true;
-  finished_ = now;
-  took_ = now - began_;
-  passed_ = result.has_value();
-  detail_ = passed_ ? "" : result.error().describe();
+  if (!running_ || overdue(now)) return false;
+  at_end_.push_back(std::move(call));
+  return true;
 }
 
 bool CheckState::all_finished(Instant now) const {
@@ -226,6 +238,15 @@ bool HealthChecks::all_finished(CheckKind kind) const {
   return std::ranges::all_of(runners_, [&](const auto& runner) {
     return runner->state.check().kind != kind || runner->state.all_finished(now);
   });
+}
+
+void HealthChecks::call_at_ends(CheckKind kind, std::function<void()> call) {
+  const auto shared = std::make_shared<const std::function<void()>>(std::move(call));
+  const Instant now = options_.clock();
+  const std::lock_guard lock(mutex_);
+  for (const auto& runner : runners_) {
+    if (runner->state.check().kind == kind) (void)runner->state.call_at_end(shared, now);
+  }
 }
 
 HealthReport HealthChecks::report(CheckKind kind) const {

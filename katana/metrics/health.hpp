@@ -84,6 +84,9 @@ class CheckState {
   void finish(Result<void> result, Instant now);
   // Nothing is running, or for too long.
   bool all_finished(Instant now) const;
+  // Calls it once the run that is under way has ended, on the thread that ran it. False: none is,
+  // or it is overdue, and nothing is called.
+  bool call_at_end(std::shared_ptr<const std::function<void()>> call, Instant now);
   CheckReport report(Instant now) const;
 
  private:
@@ -98,6 +101,7 @@ class CheckState {
   Instant began_;
   Instant finished_;
   Duration took_;
+  std::vector<std::shared_ptr<const std::function<void()>>> at_end_;
 };
 
 struct HealthOptions {
@@ -121,6 +125,9 @@ class HealthChecks {
   void refresh(CheckKind kind);
   // Every check of the kind has ended or is overdue: report() would say nothing newer by waiting.
   bool all_finished(CheckKind kind) const;
+  // Calls it each time that a check of the kind ends which runs now, on that check's thread; for
+  // who waits, and asks all_finished() again then.
+  void call_at_ends(CheckKind kind, std::function<void()> call);
   HealthReport report(CheckKind kind) const;
   // The shortest Check::fresh_for of the kind; never.ns without a check.
   Duration fresh_min(CheckKind kind) const;

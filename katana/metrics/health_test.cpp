@@ -41,6 +41,23 @@ TEST(CheckState, a_fresh_result_is_not_asked_for_again_and_never_twice_at_once) 
   EXPECT_TRUE(state.begin_if_due(at_ms(51'000)));
 }
 
+TEST(CheckState, who_waits_for_a_run_is_called_once_when_it_ends) {
+  CheckState state(check_named("a"));
+  int calls = 0;
+  const auto call = std::make_shared<const std::function<void()>>([&] { ++calls; });
+  EXPECT_FALSE(state.call_at_end(call, at_ms(0))) << "nothing runs";
+  state.begin_if_due(at_ms(0));
+  EXPECT_TRUE(state.call_at_end(call, at_ms(1)));
+  EXPECT_TRUE(state.call_at_end(call, at_ms(2)));
+  EXPECT_FALSE(state.call_at_end(call, at_ms(2'001))) << "it is overdue: what is kept is bounded";
+  EXPECT_EQ(calls, 0);
+  state.finish({}, at_ms(3'000));
+  EXPECT_EQ(calls, 2);
+  state.begin_if_due(at_ms(5'000));
+  state.finish({}, at_ms(5'001));
+  EXPECT_EQ(calls, 2);
+}
+
 TEST(CheckState, running_for_too_long_is_a_timeout_and_the_age_is_that_of_the_last_result) {
   CheckState state(check_named("a"));
   state.begin_if_due(at_ms(0));

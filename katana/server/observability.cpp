@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <utility>
 
-#include "katana/core/sleep.hpp"
+#include "katana/core/shared_wait.hpp"
+#include "katana/core/timeout.hpp"
 #include "katana/metrics/process.hpp"
 #include "katana/wire/http2/failure.hpp"
 
@@ -262,21 +264,23 @@ class MetricsSource final : public ContentSource {
   Bytes left_;
 };
 
-constexpr Duration poll_first = milliseconds(1);
-constexpr Duration poll_most = milliseconds(16);
-
-bool all_answered(const std::vector<std::shared_ptr<ReactorStatus>>& asked) {
-  return std::ranges::all_of(asked, [](const auto& status) { return status->answered(); });
+// A reactor cannot be waited for by blocking: it may be the very one that this runs on.
+Task<void> await_answers(std::vector<std::shared_ptr<ReactorStatus>> asked) {
+  for (const auto& each : asked) {
+    const std::shared_ptr<core::SharedEvent> answer = each->answer();
+    if (answer == nullptr) continue;
+    const bool in_time = co_await answer->wait();
+    if (!in_time) co_return;
+  }
 }
 
-// Waits until `settled()`, at most `patience`. A reactor cannot be waited for by blocking: it may
-// be the very one that this runs on.
-template <class Finished>
-Task<void> wait_until(Finished all_finished, Duration patience) {
-  const Instant give_up = core::Reactor::current()->now() + patience;
-  for (Duration pause = poll_first; !all_finished(); pause = std::min(pause * 2, poll_most)) {
-    if (core::Reactor::current()->now() >= give_up) co_return;
-    co_await core::sleep_for(pause);
+Task<void> await_checks(metrics::HealthChecks& checks, metrics::CheckKind kind) {
+  while (!checks.all_finished(kind)) {
+    const auto ended = std::make_shared<core::SharedEvent>();
+    checks.call_at_ends(kind, [ended] { ended->set(); });
+    if (checks.all_finished(kind)) co_return;  // the last one ended meanwhile
+    const bool in_time = co_await ended->wait();
+    if (!in_time) co_return;
   }
 }
 
@@ -471,8 +475,7 @@ std::vector<std::shared_ptr<ReactorStatus>> Observability::ask_reactors() {
 }
 
 Task<Reply> Observability::tell_metrics(Request request) {
-  const auto asked = ask_reactors();
-  co_await wait_until([&asked] { return all_answered(asked); }, options_.scrape_patience);
+  (void)co_await core::with_timeout(await_answers(ask_reactors()), options_.scrape_patience);
   const auto format = metrics::choose_format(request.field("accept").value_or(""));
   Reply reply = Reply::stream("text/plain", http::unknown_length,
                               std::make_unique<MetricsSource>(registry_, format));
@@ -543,9 +546,10 @@ Task<Reply> Observability::tell_health(metrics::CheckKind kind) {
   const Instant began = core::Reactor::current()->now();
   const bool liveness = kind == metrics::CheckKind::liveness;
   checks_.refresh(kind);
-  // Checks that hang are settled when they time out, by their own clock, which may be a turn ahead.
-  co_await wait_until([&] { return checks_.all_finished(kind); },
-                      Duration{checks_.timeout_max(kind).ns + seconds(1).ns});
+  // Checks that hang are settled when they time out, by their own clock: a moment later they are
+  // overdue by that, too.
+  (void)co_await core::with_timeout(await_checks(checks_, kind),
+                                    Duration{checks_.timeout_max(kind).ns + milliseconds(20).ns});
   metrics::HealthReport report = checks_.report(kind);
   metrics::CheckReport own;
   own.kind = kind;

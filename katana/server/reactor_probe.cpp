@@ -12,7 +12,13 @@ void ReactorStatus::request() {
     return;
   }
   if (under_way_.exchange(true, std::memory_order_relaxed)) return;
+  answer_ = std::make_shared<core::SharedEvent>();
   probe_->reactor_.post(question_);
+}
+
+std::shared_ptr<core::SharedEvent> ReactorStatus::answer() const {
+  const std::lock_guard lock(mutex_);
+  return answer_;
 }
 
 ReactorFigures ReactorStatus::figures() const {
@@ -29,11 +35,16 @@ Duration ReactorStatus::busy_for(Instant now) const noexcept {
 ReactorStatus::Question::Question(ReactorStatus& owner) noexcept
     : Message([](Message& message) noexcept {
         ReactorStatus& asked = static_cast<Question&>(message).status;
-        const std::lock_guard lock(asked.mutex_);
-        if (asked.probe_ != nullptr) asked.figures_ = asked.probe_->figures();
-        // release: who sees that it has answered sees the figures, too, and the question may be
-        // posted again only now, when the mailbox has let go of it.
-        asked.under_way_.store(false, std::memory_order_release);
+        std::shared_ptr<core::SharedEvent> answer;
+        {
+          const std::lock_guard lock(asked.mutex_);
+          if (asked.probe_ != nullptr) asked.figures_ = asked.probe_->figures();
+          answer = std::exchange(asked.answer_, nullptr);
+          // release: who sees that it has answered sees the figures, too, and the question may be
+          // posted again only now, when the mailbox has let go of it.
+          asked.under_way_.store(false, std::memory_order_release);
+        }
+        if (answer != nullptr) answer->set();
       }),
       status(owner) {}
 

@@ -1,7 +1,7 @@
 // ReactorProbe: what one reactor knows of itself, for other threads, at no cost to its requests.
 //
 // A reactor's counters are plain fields of its thread. Somebody who wants them posts a message; the
-// reactor copies them when it comes to it, and who asked looks whether it has. A timer measures how
+// reactor copies them when it comes to it, and lets those on who wait for it. A timer measures how
 // late the reactor is: by how much it missed the time that was set.
 //
 // Owns       a timer entry; the status a message. The status is shared, and outlives the reactor,
@@ -20,6 +20,7 @@
 #include <mutex>
 
 #include "katana/core/reactor.hpp"
+#include "katana/core/shared_wait.hpp"
 #include "katana/log/logger.hpp"
 #include "katana/metrics/instruments.hpp"
 #include "katana/proxy/transform.hpp"
@@ -55,6 +56,8 @@ class ReactorStatus {
   void request();
   // It has answered every request so far.
   bool answered() const noexcept { return !under_way_.load(std::memory_order_acquire); }
+  // Set when it has answered the request that is under way; null: none is.
+  std::shared_ptr<core::SharedEvent> answer() const;
   ReactorFigures figures() const;
   // Its present turn has lasted so long; 0 when it waits, or is gone. Asks it nothing.
   Duration busy_for(Instant now) const noexcept;
@@ -70,6 +73,7 @@ class ReactorStatus {
   ReactorFigures figures_;
   ReactorProbe* probe_ = nullptr;  // null: the reactor is gone, or about to be
   std::atomic<bool> under_way_ = false;
+  std::shared_ptr<core::SharedEvent> answer_;  // null: no request is under way
   Question question_{*this};
 };
 

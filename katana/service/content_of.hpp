@@ -29,6 +29,20 @@
 #include "katana/base/content_of.hpp"
 #include "katana/service/json.hpp"
 
+namespace katana {
+
+// For container/heap_bytes.hpp, which finds them by their arguments.
+template <class T, MediaTypeText... types>
+std::size_t katana_heap_bytes(const JsonOf<T, types...>& content) {
+  return container::known_heap_bytes(content.value).bytes + container::heap_bytes(content.type);
+}
+template <MediaTypeText... types>
+std::size_t katana_heap_bytes(const RawOf<types...>& content) {
+  return container::heap_bytes(content.value) + container::heap_bytes(content.type);
+}
+
+}  // namespace katana
+
 namespace katana::detail {
 
 // The type of the content in lower case, without parameters; empty: there is none.

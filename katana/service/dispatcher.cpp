@@ -157,7 +157,6 @@ void Dispatcher::serve_decoded(session::Exchange& exchange, const detail::Route&
     detail::send_reply(exchange, route, &request, std::move(content.error()));
     return;
   }
-  exchange.note_decoded(content->size());
   const RequestView decoded(request.head(), request.path(), request.query(), request.parameters(),
                             content->bytes(), request.source());
   handler.serve(exchange, route, decoded);

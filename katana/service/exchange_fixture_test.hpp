@@ -115,8 +115,8 @@ class FakeExchange final : public session::Exchange {
   }
   const http::Head& head() const { return request_; }
   void cancel() {
-    core_.pending.reset();
-    core_.state.reset();
+    core_.stop_work(held);
+    core_.leave(held, {});
   }
   bool holds() const { return core_.pending != nullptr; }
   std::size_t pending_bytes() const {

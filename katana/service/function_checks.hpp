@@ -26,7 +26,7 @@ template <class T>
 inline constexpr bool is_own_parameter<FromContext<T>> = true;
 template <class P>
   requires(std::same_as<P, RequestView> || std::same_as<P, ContentReader> ||
-           std::same_as<P, ReplyWriter>)
+           std::same_as<P, ReplyWriter> || std::same_as<P, RequestLease>)
 inline constexpr bool is_own_parameter<P> = true;
 
 template <class P>

@@ -3,6 +3,7 @@
 #include "katana/base/hints.hpp"
 #include "katana/service/error_page.hpp"
 #include "katana/service/personal_reply.hpp"
+#include "katana/service/request_context.hpp"
 #include "katana/service/router.hpp"
 #include "katana/service/whole_content.hpp"
 
@@ -251,7 +252,29 @@ void send_failure(session::Exchange& exchange, const Route& route, const Request
   }
 }
 
-void PendingStream::run(Task<void> task) noexcept {
+void drop_content(session::Exchange& exchange) noexcept {
+  if (exchange.kept() != nullptr) RequestContext::of(exchange).drop_content();
+}
+
+Request Suspended::for_middleware(const RequestView& request) const {
+  if (owned) return *owned;
+  return Request(RequestView(request.head(), request.path(), request.query(), request.parameters(),
+                             {}, request.source()));
+}
+
+Reply refuse_for_memory() { return problem(503, session::memory_scarce).with("Retry-After", "1"); }
+
+void PendingStream::run(const RequestView& request, const Suspended& suspended,
+                        Task<void> task) noexcept {
+  bytes_ = suspended.bytes;
+  if (needs_request(route_)) {
+    request_.emplace(suspended.for_middleware(request));
+    bytes_ += suspended.more_bytes(*request_);
+  }
+  if (route_.has_functions) {
+    note_begun(exchange_);
+    drop_content(exchange_);
+  }
   task_.emplace(std::move(task));
   if (task_->start()) {
     finish();

@@ -57,6 +57,10 @@ struct Route {
   session::RouteMark mark = {};                  // of the fallback: empty
 };
 
+// A handler that suspends keeps the request for others: for middleware, and the page of an error.
+inline bool needs_request(const Route& route) noexcept {
+  return !route.middleware.empty() || route.development;
+}
 // Sends what a handler returned, after the route's middleware has seen it. `request` may be null if
 // there is none.
 void send_reply(session::Exchange& exchange, const Route& route, const RequestView* request,
@@ -165,16 +169,37 @@ class PlainHandler final : public Handler {
   F f_;
 };
 
+// That middleware has kept: the handler that suspends has what it took.
+void drop_content(session::Exchange& exchange) noexcept;
+
+// What a handler that suspends is begun with, beside its task.
+struct Suspended {
+  std::optional<Request> owned;  // the request, where the handler took it
+  std::size_t bytes = 0;         // what its parameters hold
+
+  // For the `after` of the middleware: without content, unless the handler has that, too.
+  Request for_middleware(const RequestView& request) const;
+  // Of that.
+  std::size_t more_bytes(const Request& request) const noexcept {
+    return owned ? 0 : request.held_bytes();
+  }
+};
+
 // A Task<Reply> or Task<Result<Reply>> that suspended; owned by the exchange.
 template <class R>
 class PendingTask final : public session::Pending {
  public:
   PendingTask(session::Exchange& exchange, const Route& route, const RequestView& request,
-              Task<R> task)
-      : exchange_(exchange), route_(route), task_(std::move(task)) {
-    if (!route.middleware.empty() || route.development) request_.emplace(request);
+              const Suspended& suspended, Task<R> task)
+      : exchange_(exchange), route_(route), bytes_(suspended.bytes), task_(std::move(task)) {
+    if (needs_request(route)) {
+      request_.emplace(suspended.for_middleware(request));
+      bytes_ += suspended.more_bytes(*request_);
+    }
+    if (route.has_functions) drop_content(exchange);
     task_.on_done([](void* self) noexcept { static_cast<PendingTask*>(self)->finish(); }, this);
   }
+  std::size_t held_bytes() const noexcept override { return bytes_; }
 
   bool refuse(unsigned status, Bytes detail) noexcept override {
     if (route_.middleware.empty()) return false;
@@ -205,6 +230,7 @@ class PendingTask final : public session::Pending {
 
   session::Exchange& exchange_;
   const Route& route_;
+  std::size_t bytes_;
   std::optional<Request> request_;  // for the middleware and the page of an error
   Task<R> task_;
 };
@@ -234,21 +260,29 @@ class TaskHandler final : public Handler {
 
   void serve(session::Exchange& exchange, const Route& route,
              const RequestView& request) const override {
-    const auto run = [&]<class R>(Task<R> task) {
+    Suspended suspended;
+    if constexpr (has_parameter<Parameters, Request>) {
+      if (needs_request(route)) suspended.owned.emplace(request);
+    }
+    const auto run = [&]<class R>(Task<R> task, std::size_t bytes) {
+      suspended.bytes = bytes;
       if (route.has_functions && has_recorder(exchange)) [[unlikely]] {
-        serve_alone(exchange, route, request, std::make_unique<HandlerTask<R>>(std::move(task)));
+        serve_alone(exchange, route, request, suspended,
+                    std::make_unique<HandlerTask<R>>(std::move(task)));
         return;
       }
       const DeadlineScope time(exchange.handler_due());
       if (task.start()) {
         PendingTask<R>::finish(exchange, route, &request, task);
       } else {
-        exchange.hold(std::make_unique<PendingTask<R>>(exchange, route, request, std::move(task)));
+        exchange.hold(
+            std::make_unique<PendingTask<R>>(exchange, route, request, suspended, std::move(task)));
       }
     };
-    call_with<Parameters>(f_, {exchange, request, route.services}, run, [&](Reply&& refused) {
-      send_reply(exchange, route, &request, std::move(refused));
-    });
+    const Request* const owned = suspended.owned ? &*suspended.owned : nullptr;
+    call_with<Parameters>(
+        f_, {exchange, request, route.services, nullptr, owned}, run,
+        [&](Reply&& refused) { send_reply(exchange, route, &request, std::move(refused)); });
   }
 
  private:
@@ -258,11 +292,10 @@ class TaskHandler final : public Handler {
 // A streaming coroutine; owned by the exchange from the start.
 class PendingStream final : public Stream {
  public:
-  PendingStream(session::Exchange& exchange, const Route& route, const RequestView& request)
-      : Stream(exchange, !route.middleware.empty()), route_(route) {
-    if (has_middleware_ || route.development) request_.emplace(request);
-  }
-  void run(Task<void> task) noexcept;
+  PendingStream(session::Exchange& exchange, const Route& route)
+      : Stream(exchange, !route.middleware.empty()), route_(route) {}
+  void run(const RequestView& request, const Suspended& suspended, Task<void> task) noexcept;
+  std::size_t held_bytes() const noexcept override { return Stream::held_bytes() + bytes_; }
   // What comes is decoded, if the route says so and the request has a coding that is known.
   void decode_content(const http::Head& head);
   bool refuse(unsigned status, Bytes detail) noexcept override;
@@ -273,6 +306,7 @@ class PendingStream final : public Stream {
   void fail() noexcept;
 
   const Route& route_;
+  std::size_t bytes_ = 0;           // of its parameters, and of the request
   std::optional<Request> request_;  // for the middleware and the page of an error
   std::optional<Task<void>> task_;
 };
@@ -289,17 +323,21 @@ class StreamHandler final : public Handler {
 
   void serve(session::Exchange& exchange, const Route& route,
              const RequestView& request) const override {
-    auto owner = std::make_unique<PendingStream>(exchange, route, request);
+    auto owner = std::make_unique<PendingStream>(exchange, route);
     PendingStream* const stream = owner.get();
+    Suspended suspended;
+    if constexpr (has_parameter<Parameters, Request>) suspended.owned.emplace(request);
+    const Request* const owned = suspended.owned ? &*suspended.owned : nullptr;
     call_with<Parameters>(
-        f_, {exchange, request, route.services, stream},
-        [&](Task<void> task) {
+        f_, {exchange, request, route.services, stream, owned},
+        [&](Task<void> task, std::size_t bytes) {
+          suspended.bytes = bytes;
           exchange.hold(std::move(owner));
           if (content_wanted == ContentWanted::stream) stream->decode_content(request.head());
           if (content_wanted == ContentWanted::stream && exchange.content_pending()) {
             exchange.stream_content(route.content_bytes_max);
           }
-          stream->run(std::move(task));
+          stream->run(request, suspended, std::move(task));
         },
         [&](Reply&& refused) { send_reply(exchange, route, &request, std::move(refused)); });
   }

@@ -68,8 +68,8 @@ enum class Phase : std::uint8_t {
 // content has come or been asked for (RFC 9110 §10.1.1), and sees none. `after` sees every reply to
 // a request that has a path: those of `before`, of handlers that failed (500), and, from the
 // middleware of the whole router, 404 and its like. Of a streamed reply it sees status and fields,
-// before they are sent. In `after` the content of the request may be gone when the handler was a
-// coroutine that did not take a Request.
+// before they are sent. In `after` the content of the request is gone when the handler was a
+// coroutine that waited and did not take a Request.
 struct Middleware {
   // A reply: the answer, and no handler is called. None: the request goes on.
   std::function<std::optional<Reply>(const RequestView&)> before = {};
@@ -148,10 +148,12 @@ bool take_result_of(RequestContext& context, Task<R>& task) {
 template <class Key, class R>
 class PendingFunction final : public session::Pending {
  public:
-  PendingFunction(session::Exchange& exchange, Task<R> task)
-      : exchange_(exchange), task_(std::move(task)) {
+  // `bytes`: what its parameters hold.
+  PendingFunction(session::Exchange& exchange, Task<R> task, std::size_t bytes = 0)
+      : exchange_(exchange), task_(std::move(task)), bytes_(bytes) {
     task_.on_done([](void* self) noexcept { static_cast<PendingFunction*>(self)->finish(); }, this);
   }
+  std::size_t held_bytes() const noexcept override { return bytes_; }
 
  private:
   void finish() noexcept {
@@ -166,6 +168,7 @@ class PendingFunction final : public session::Pending {
 
   session::Exchange& exchange_;
   Task<R> task_;
+  const std::size_t bytes_;
 };
 
 template <class Key, class F>
@@ -187,12 +190,22 @@ class FunctionMiddleware final : public MiddlewareFunction {
 
   Progress run(const Call& call, RequestContext& context) const override {
     Progress progress = Progress::goes_on;
-    call_with<Parameters>(
-        f_, call, [&](auto&& result) { progress = proceed(call, context, std::move(result)); },
-        [&](Reply&& refused) {
-          context.answer = std::move(refused);
-          progress = Progress::answered;
-        });
+    const auto refuse = [&](Reply&& refused) {
+      context.answer = std::move(refused);
+      progress = Progress::answered;
+    };
+    if constexpr (is_task<Return>) {
+      call_with<Parameters>(
+          f_, call,
+          [&](Return task, std::size_t bytes) {
+            progress = proceed(call, context, std::move(task), bytes);
+          },
+          refuse);
+    } else {
+      call_with<Parameters>(
+          f_, call, [&](auto&& result) { progress = proceed(call, context, std::move(result)); },
+          refuse);
+    }
     return progress;
   }
 
@@ -206,12 +219,14 @@ class FunctionMiddleware final : public MiddlewareFunction {
     return take_result<Key>(context, std::move(result)) ? Progress::goes_on : Progress::answered;
   }
   template <class R>
-  static Progress proceed(const Call& call, RequestContext& context, Task<R> task) {
+  static Progress proceed(const Call& call, RequestContext& context, Task<R> task,
+                          std::size_t bytes) {
     const DeadlineScope time(call.exchange.handler_due());
     if (task.start()) {
       return take_result_of<Key>(context, task) ? Progress::goes_on : Progress::answered;
     }
-    call.exchange.hold(std::make_unique<PendingFunction<Key, R>>(call.exchange, std::move(task)));
+    call.exchange.hold(
+        std::make_unique<PendingFunction<Key, R>>(call.exchange, std::move(task), bytes));
     call.exchange.defer_request();
     return Progress::waits;
   }

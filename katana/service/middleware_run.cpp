@@ -56,7 +56,6 @@ bool MiddlewareRun::decode_content() {
   if (*decoder == nullptr || request_.content().empty()) return true;
   auto content = (*decoder)->decode_whole(request_.content(), exchange_.memory());
   if (!content) return answer(std::move(content.error()));
-  exchange_.note_decoded(content->size());
   context_.keep_content(*std::move(content), *std::move(decoder));
   show_content();
   return true;

@@ -5,7 +5,9 @@
 // Inject<T>, or any type with a FromRequest<T> (from_request.hpp).
 //
 // Thread     its reactor's.
-// Fails      the first parameter that cannot be made answers, and the function is not called.
+// Fails      the first parameter that cannot be made answers, and the function is not called. So
+//            does 503, where the function may suspend and there is no memory for what its
+//            parameters hold meanwhile.
 #pragma once
 
 #include <concepts>
@@ -19,6 +21,7 @@
 #include <vector>
 
 #include "katana/base/task.hpp"
+#include "katana/container/heap_bytes.hpp"
 #include "katana/registry/services.hpp"
 #include "katana/service/extract.hpp"
 #include "katana/service/reply.hpp"
@@ -45,6 +48,28 @@ class Inject {
 // Makes parameters of type T: specialise it for a type of your own. See from_request.hpp.
 template <class T>
 struct FromRequest;
+
+// A parameter: for as long as it lives, the request counts in every limit that admitted it (of
+// concurrency, of its client, of memory), whatever becomes of its reply and its client. A handler
+// hands it to the task that it spawns, with what that task is to work on:
+//
+//   router.post("/orders", [](Json<Order> order, RequestLease lease) -> Task<Result<Reply>> {
+//     auto spawned = core::spawn(notify(std::move(order.value), std::move(lease)), "notify");
+//
+// Its reactor's thread.
+class [[nodiscard]] RequestLease {
+ public:
+  // Counts nothing: for tests that call a handler themselves.
+  RequestLease() noexcept = default;
+  RequestLease(session::RequestShare share, HeldCharge charge) noexcept
+      : share_(std::move(share)), charge_(std::move(charge)) {}
+  RequestLease(RequestLease&&) noexcept = default;
+  RequestLease& operator=(RequestLease&&) noexcept = default;
+
+ private:
+  session::RequestShare share_;
+  HeldCharge charge_;  // what the parameters of the handler hold
+};
 
 namespace detail {
 
@@ -178,10 +203,33 @@ struct Call {
   const RequestView& request;
   const registry::Services* services = nullptr;  // null: no parameter needs any
   Stream* stream = nullptr;                      // of a streaming handler
+  const Request* owned = nullptr;                // a copy of the request; null: none was made yet
 };
 
 inline Reply refusal(const Error& error) { return problem(error); }
 inline Reply refusal(Refusal&& refused) { return std::move(refused.reply); }
+Reply refuse_for_memory();
+
+// What a value that was made of the content has for each byte of that, where its type does not say
+// what it has: a list of digits takes as much.
+inline constexpr std::size_t unknown_bytes_each = 40;
+// So much is not refused, however little memory there is: it is what any request takes.
+inline constexpr std::size_t parameter_bytes_granted = 4096;
+
+// On the heap, of a parameter that a handler has while it is suspended.
+template <class P>
+std::size_t parameter_bytes(const P& parameter, const RequestView& request) {
+  container::KnownHeapBytes known;
+  if constexpr (requires { parameter.value; }) {
+    known = container::known_heap_bytes(parameter.value);
+  } else {
+    known = container::known_heap_bytes(parameter);
+  }
+  if (wants_content<P> && !known.is_all) {
+    known.bytes += request.content().size() * unknown_bytes_each;
+  }
+  return sizeof(P) + known.bytes;
+}
 
 // What is made for one parameter, kept until the call.
 template <class P>
@@ -191,6 +239,19 @@ struct Made {
   bool is_made() const noexcept { return value.has_value(); }
   Reply refuse() { return refusal(std::move(value.error())); }
   P take() { return *std::move(value); }
+  // REQUIRES is_made().
+  std::size_t held_bytes(const Call& call) const { return parameter_bytes(*value, call.request); }
+};
+// Copies of one Request share what it owns.
+template <>
+struct Made<Request> {
+  Request value;
+  Made(const Call& call, std::size_t)
+      : value(call.owned != nullptr ? *call.owned : Request(call.request)) {}
+  bool is_made() const noexcept { return true; }
+  Reply refuse() { return Reply(500); }  // never asked
+  Request take() { return std::move(value); }
+  std::size_t held_bytes(const Call&) const { return value.held_bytes(); }
 };
 template <>
 struct Made<RequestView> {
@@ -199,6 +260,17 @@ struct Made<RequestView> {
   bool is_made() const noexcept { return true; }
   Reply refuse() { return Reply(500); }  // never asked
   const RequestView& take() const { return request; }
+  std::size_t held_bytes(const Call&) const noexcept { return 0; }
+};
+template <>
+struct Made<RequestLease> {
+  session::Exchange& exchange;
+  HeldCharge charge;
+  Made(const Call& call, std::size_t) : exchange(call.exchange), charge(exchange.work_charge()) {}
+  bool is_made() const noexcept { return true; }
+  Reply refuse() { return Reply(500); }  // never asked
+  RequestLease take() { return RequestLease(exchange.share(), std::move(charge)); }
+  std::size_t held_bytes(const Call&) const noexcept { return 0; }
 };
 template <class P>
   requires std::same_as<P, ContentReader> || std::same_as<P, ReplyWriter>
@@ -208,6 +280,7 @@ struct Made<P> {
   bool is_made() const noexcept { return true; }
   Reply refuse() { return Reply(500); }  // never asked
   P take() const { return P(*stream); }
+  std::size_t held_bytes(const Call&) const noexcept { return 0; }
 };
 
 template <class T>
@@ -217,6 +290,7 @@ struct Made<Inject<T>> {
   bool is_made() const noexcept { return true; }
   Reply refuse() { return Reply(500); }  // never asked
   Inject<T> take() const { return Inject<T>(services->get<T>()); }
+  std::size_t held_bytes(const Call&) const noexcept { return 0; }
 };
 template <class T>
 struct Made<FromContext<T>> {
@@ -230,6 +304,7 @@ struct Made<FromContext<T>> {
   bool is_made() const noexcept { return true; }  // or build() had refused the route
   Reply refuse() { return Reply(500); }           // never asked
   FromContext<T> take() { return FromContext<T>(std::move(value)); }
+  std::size_t held_bytes(const Call&) const noexcept { return 0; }  // the context says it
 };
 // It was awaited, and this parameter is the one that it was made for.
 template <class P>
@@ -241,6 +316,7 @@ struct Made<P> {
   bool is_made() const noexcept { return true; }
   Reply refuse() { return Reply(500); }  // never asked
   P take() { return std::move(*value); }
+  std::size_t held_bytes(const Call& call) const { return parameter_bytes(*value, call.request); }
 };
 template <ByFromRequest P>
   requires(!is_awaited<P>)
@@ -250,6 +326,7 @@ struct Made<P> {
   bool is_made() const noexcept { return value->has_value(); }
   Reply refuse() { return std::move(value->error()); }
   P take() { return **std::move(value); }
+  std::size_t held_bytes(const Call& call) const { return parameter_bytes(**value, call.request); }
 };
 
 template <class... P, std::size_t... index>
@@ -257,14 +334,39 @@ constexpr std::size_t paths_before(std::size_t limit, std::index_sequence<index.
   return ((is_path<P> && index < limit ? std::size_t{1} : std::size_t{0}) + ... + 0);
 }
 
+// Of the parameters, which are made, while a function is suspended that has them. A RequestLease
+// among them has it charged, for as long as it lives: then 0. None: there is no memory for it.
+template <class... P>
+std::optional<std::size_t> bytes_of(std::tuple<Made<P>...>& made, const Call& call) {
+  const std::size_t bytes =
+      std::apply([&](const auto&... each) { return (each.held_bytes(call) + ... + 0u); }, made);
+  if constexpr ((std::same_as<P, RequestLease> || ...)) {
+    if (!std::get<Made<RequestLease>>(made).charge.grow(bytes)) return std::nullopt;
+    return 0;
+  }
+  if (bytes <= parameter_bytes_granted || call.exchange.memory().takes(bytes)) return bytes;
+  return std::nullopt;
+}
+
 // Calls f with its parameters made from the request, and on_result with what it returned, Nothing
-// if that is void. `on_refused(reply)` instead when a parameter cannot be made.
+// if that is void. `on_refused(reply)` instead when a parameter cannot be made. An on_result that
+// takes a number, too, gets what the parameters hold for as long as f is suspended.
 template <class F, class... P, std::size_t... index, class OnResult, class OnRefused>
 void call_with(const F& f, std::tuple<P...>*, [[maybe_unused]] std::index_sequence<index...> all,
                [[maybe_unused]] const Call& call, OnResult&& on_result, OnRefused&& on_refused) {
   std::tuple<Made<P>...> made{Made<P>(call, paths_before<P...>(index, all))...};
   if ((std::get<index>(made).is_made() && ...)) [[likely]] {
-    if constexpr (std::is_void_v<decltype(f(std::get<index>(made).take()...))>) {
+    using Returned = decltype(f(std::get<index>(made).take()...));
+    constexpr bool may_suspend = std::is_invocable_v<OnResult, Returned, std::size_t>;
+    [[maybe_unused]] std::optional<std::size_t> bytes = 0;
+    if constexpr (may_suspend || (std::same_as<P, RequestLease> || ...)) {
+      bytes = bytes_of(made, call);
+      if (!bytes) [[unlikely]]
+        return on_refused(refuse_for_memory());
+    }
+    if constexpr (may_suspend) {
+      on_result(f(std::get<index>(made).take()...), *bytes);
+    } else if constexpr (std::is_void_v<Returned>) {
       f(std::get<index>(made).take()...);
       on_result(Nothing{});
     } else {

@@ -40,7 +40,10 @@ class WaitingRecipient final : public session::Pending {
  public:
   explicit WaitingRecipient(std::shared_ptr<Recipient> recipient) noexcept
       : recipient_(std::move(recipient)) {}
-  ~WaitingRecipient() override { recipient_->exchange = nullptr; }
+  ~WaitingRecipient() override {
+    recipient_->exchange = nullptr;
+    recipient_->request.reset();  // it was for the middleware
+  }
 
   // What runs alone goes on to its end, and its reply is recorded and sent to nobody.
   bool refuse(unsigned status, Bytes detail) noexcept override {
@@ -59,10 +62,20 @@ RequestContext* context_of(session::Exchange& exchange) noexcept {
 }
 
 std::shared_ptr<Recipient> hold_recipient(session::Exchange& exchange, const Route& route,
-                                          const RequestView& request) {
-  auto recipient = std::make_shared<Recipient>(&exchange, route, Request(request), std::nullopt);
+                                          Request request) {
+  auto recipient = std::make_shared<Recipient>(&exchange, route, std::move(request), std::nullopt);
   exchange.hold(std::make_unique<WaitingRecipient>(recipient));
   return recipient;
+}
+
+// Once there is a reply, and the handler is gone.
+std::size_t held_bytes(const Recipient& recipient) noexcept {
+  std::size_t bytes = session::frame_bytes_counted;
+  if (recipient.request) bytes += recipient.request->held_bytes();
+  if (recipient.reply && !recipient.reply->content_stays()) {
+    bytes += recipient.reply->content().size();
+  }
+  return bytes;
 }
 
 // Sending ends the exchange: the request is kept until then.
@@ -91,7 +104,8 @@ Result<void> is_late(const Recipient& recipient) {
 }  // namespace
 
 Task<Result<void>> record_and_send(std::shared_ptr<Recipient> to,
-                                   std::unique_ptr<ReplyRecorder> recorder) {
+                                   std::unique_ptr<ReplyRecorder> recorder, HeldCharge charge) {
+  charge.set(held_bytes(*to));
   Result<void> recorded;
   std::exception_ptr thrown;
   try {
@@ -105,7 +119,8 @@ Task<Result<void>> record_and_send(std::shared_ptr<Recipient> to,
 }
 
 Task<Result<void>> run_alone(std::shared_ptr<Recipient> to, std::unique_ptr<ReplyRecorder> recorder,
-                             Task<Reply> handler, Duration time) {
+                             HeldCharge charge, Task<Reply> handler, Duration time) {
+  recorder->note_begun();
   std::exception_ptr thrown;
   bool was_heard = true;
   try {
@@ -116,6 +131,7 @@ Task<Result<void>> run_alone(std::shared_ptr<Recipient> to, std::unique_ptr<Repl
     thrown = std::current_exception();
     to->reply.emplace(500);
   }
+  charge.set(held_bytes(*to));
   Result<void> recorded;
   std::exception_ptr unrecorded;
   try {
@@ -139,16 +155,21 @@ bool has_recorder(session::Exchange& exchange) noexcept {
   return context != nullptr && context->recorder != nullptr;
 }
 
+void note_begun(session::Exchange& exchange) noexcept {
+  if (has_recorder(exchange)) context_of(exchange)->recorder->note_begun();
+}
+
 bool record_first(session::Exchange& exchange, const Route& route, const RequestView& request,
                   Reply& reply) noexcept {
   if (!has_recorder(exchange)) return false;
   std::unique_ptr<ReplyRecorder> recorder = std::move(context_of(exchange)->recorder);
+  recorder->note_begun();
   std::shared_ptr<Recipient> recipient;
   try {
-    recipient = hold_recipient(exchange, route, request);
+    recipient = hold_recipient(exchange, route, Request(request));
     recipient->reply = std::move(reply);
-    auto task = record_and_send(recipient, std::move(recorder));
-    const Result<void> spawned = exchange.reactor().tasks().spawn(std::move(task), route.mark.name);
+    auto task = record_and_send(recipient, std::move(recorder), exchange.work_charge());
+    const Result<void> spawned = exchange.spawn(std::move(task), route.mark.name);
     if (spawned) return true;
     exchange.report_failure({.what = "a reply is sent that nothing was kept of",
                              .error = &spawned.error(),
@@ -166,7 +187,7 @@ void record_head(session::Exchange& exchange, const Route& route, const Reply& h
   std::unique_ptr<ReplyRecorder> recorder = std::move(context_of(exchange)->recorder);
   try {
     auto task = record_alone(std::move(recorder), head.copy_of_head());
-    (void)exchange.reactor().tasks().spawn(std::move(task), route.mark.name);
+    (void)exchange.spawn(std::move(task), route.mark.name);
   } catch (...) {
     exchange.report_failure(
         {.what = "nothing was kept of a reply", .exception = std::current_exception()});
@@ -174,15 +195,24 @@ void record_head(session::Exchange& exchange, const Route& route, const Reply& h
 }
 
 void serve_alone(session::Exchange& exchange, const Route& route, const RequestView& request,
-                 std::unique_ptr<HandlerRun> handler) {
-  std::unique_ptr<ReplyRecorder> recorder = std::move(context_of(exchange)->recorder);
+                 const Suspended& suspended, std::unique_ptr<HandlerRun> handler) {
+  RequestContext& context = *context_of(exchange);
+  std::unique_ptr<ReplyRecorder> recorder = std::move(context.recorder);
   const Duration time = exchange.handler_due() - exchange.reactor().now();
-  const std::shared_ptr<Recipient> recipient = hold_recipient(exchange, route, request);
-  auto task = run_alone(recipient, std::move(recorder), reply_of(std::move(handler)), time);
-  const Result<void> spawned = exchange.reactor().tasks().spawn(std::move(task), route.mark.name);
-  if (spawned) return;
-  send_reply(exchange, route, &request,
-             problem(Error(Code::unavailable, std::string(spawned.error().message()))));
+  Request kept = suspended.for_middleware(request);
+  HeldCharge charge = exchange.work_charge();
+  const std::size_t bytes =
+      session::frame_bytes_counted + suspended.bytes + suspended.more_bytes(kept);
+  if (!exchange.reactor().tasks().takes() || !charge.grow(bytes)) {
+    recorder->give_up(exchange.share());
+    send_reply(exchange, route, &request, refuse_for_memory());
+    return;
+  }
+  const std::shared_ptr<Recipient> recipient = hold_recipient(exchange, route, std::move(kept));
+  auto task = run_alone(recipient, std::move(recorder), std::move(charge),
+                        reply_of(std::move(handler)), time);
+  (void)exchange.spawn(std::move(task), route.mark.name);
+  if (recipient->exchange != nullptr) context.drop_content();  // the handler has what it took
 }
 
 }  // namespace katana::detail

@@ -74,6 +74,10 @@ Request::Request(const RequestView& view)
 
 const RequestView& Request::view() const noexcept { return storage_->view; }
 
+std::size_t Request::held_bytes() const noexcept {
+  return sizeof(Storage) + storage_->bytes.capacity();
+}
+
 }  // namespace katana
 
 // SPDX-License-Identifier: Apache-2.0

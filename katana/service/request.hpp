@@ -88,6 +88,8 @@ class Request {
   std::optional<Bytes> field(Bytes name) const noexcept KATANA_VIEW { return view().field(name); }
   const PathParameters& parameters() const noexcept KATANA_VIEW { return view().parameters(); }
   Bytes content() const noexcept KATANA_VIEW { return view().content(); }
+  // What it owns, its copies together.
+  std::size_t held_bytes() const noexcept;
 
  private:
   struct Storage;

@@ -12,7 +12,10 @@
 //            none.
 // Fails      never: build() refuses a route whose handler takes what nothing provides.
 // Invariant  of two values of one type the one that was provided last counts. All are destroyed
-//            when the reply is complete, unless a FromContext still has them.
+//            when the reply is complete and the work of the request has ended, unless a FromContext
+//            still has them: a place in a limit travels with the work that it let on. A type with
+//            `static constexpr bool is_place = true` is such a place, and is kept for as long as a
+//            WebSocket connection that the request became.
 #pragma once
 
 #include <cstddef>
@@ -24,6 +27,7 @@
 
 #include "katana/base/recycler.hpp"
 #include "katana/base/text.hpp"
+#include "katana/container/heap_bytes.hpp"
 #include "katana/registry/type_info.hpp"
 #include "katana/service/decompression.hpp"
 #include "katana/service/reply.hpp"
@@ -61,45 +65,60 @@ class RequestContext final : public session::RequestState {
   void provide(T&& value) {
     using Object = std::remove_cvref_t<T>;
     values_.push_back(
-        {registry::type_info_of<Key>(), sizeof(Object),
-         std::allocate_shared<Object>(recycler::Allocator<Object>(), std::forward<T>(value))});
-  }
-  // Null: nothing provided it.
-  template <class Key, class T>
-  std::shared_ptr<T> find() const noexcept {
-    return std::static_pointer_cast<T>(look_up(registry::type_info_of<Key>()));
-  }
+        {registry::type_info_of<Key>(), &bytes_of_object<Object>,
+         std::allocate_shared<Object>(recycler::Allocator<Object>(), std::forward<T>(value)),
+         requires { requires Object::is_place;
+  }});
+}  // namespace detail
+// Null: nothing provided it.
+template <class Key, class T>
+std::shared_ptr<T> find() const noexcept {
+  return std::static_pointer_cast<T>(look_up(registry::type_info_of<Key>()));
+}
 
-  // Content that is here, for a request that goes on after the call which lent it, and what decoded
-  // it, which is charged for it; null: nothing did.
-  void keep_content(Text content, std::unique_ptr<ContentDecoder> decoder = nullptr) noexcept {
-    content_ = std::move(content);
-    decoder_ = std::move(decoder);
-  }
-  const std::optional<Text>& content() const noexcept { return content_; }
+// Content that is here, for a request that goes on after the call which lent it, and what decoded
+// it, which is charged for it; null: nothing did.
+void keep_content(Text content, std::unique_ptr<ContentDecoder> decoder = nullptr) noexcept {
+  content_ = std::move(content);
+  decoder_ = std::move(decoder);
+}
+const std::optional<Text>& content() const noexcept { return content_; }
+// Nobody reads it any more: the handler has begun.
+void drop_content() noexcept {
+  content_.reset();
+  decoder_.reset();
+}
 
-  std::size_t held_bytes() const noexcept override;
+std::size_t held_bytes() const noexcept override;
+void on_exchange_end(const session::RequestShare& self) noexcept override;
+bool keep_places() noexcept override;
 
-  // Of the route's middleware, which is called next.
-  std::size_t next = 0;
-  // What a function that suspended has come to: an answer, an exception, or neither.
-  std::optional<Reply> answer;
-  std::exception_ptr thrown;
-  // Of the reply, before it is sent; null: none, or it was taken.
-  std::unique_ptr<ReplyRecorder> recorder;
+// Of the route's middleware, which is called next.
+std::size_t next = 0;
+// What a function that suspended has come to: an answer, an exception, or neither.
+std::optional<Reply> answer;
+std::exception_ptr thrown;
+// Of the reply, before it is sent; null: none, or it was taken.
+std::unique_ptr<ReplyRecorder> recorder;
 
- private:
-  struct Value {
-    const registry::TypeInfo* type;
-    std::size_t bytes;
-    std::shared_ptr<void> object;
-  };
-  std::shared_ptr<void> look_up(const registry::TypeInfo* type) const noexcept;
-
-  std::vector<Value, recycler::Allocator<Value>> values_;
-  std::optional<Text> content_;
-  std::unique_ptr<ContentDecoder> decoder_;
+private:
+struct Value {
+  const registry::TypeInfo* type;
+  std::size_t (*bytes)(const void*);
+  std::shared_ptr<void> object;
+  bool is_place;
 };
+// Found out when somebody asks: most requests end before.
+template <class Object>
+static std::size_t bytes_of_object(const void* object) {
+  return sizeof(Object) + container::known_heap_bytes(*static_cast<const Object*>(object)).bytes;
+}
+std::shared_ptr<void> look_up(const registry::TypeInfo* type) const noexcept;
+
+std::vector<Value, recycler::Allocator<Value>> values_;
+std::optional<Text> content_;
+std::unique_ptr<ContentDecoder> decoder_;
+};  // namespace katana
 
 }  // namespace detail
 }  // namespace katana

@@ -26,8 +26,20 @@ void Exchange::report_failure(Failure failure) noexcept {
   observer->on_failure(failure);
 }
 
+Result<void> Exchange::spawn(Task<Result<void>> task, std::string name) {
+  return reactor().tasks().spawn_keeping(share(), std::move(task), std::move(name));
+}
+
+RequestShare Exchange::share() {
+  if (!core_.state) core_.state = RequestShare(new RequestState);
+  return core_.state;
+}
+
 Instant Exchange::handler_due() noexcept {
-  if (core_.handler_deadline != never) return core_.handler_deadline;  // middleware has waited
+  if (core_.handler_deadline != never) {  // middleware has waited
+    const bool is_grace = core_.state && core_.state->due != never;
+    return is_grace ? core_.state->due : core_.handler_deadline;
+  }
   const Instant now = reactor().now();
   const Duration time = handler_time();
   return time < never - now ? now + time : never;
@@ -37,20 +49,20 @@ Client Exchange::client(const http::Head& head) noexcept {
   Client client = client_of(arrival(), head);
   if (client.is_malformed) [[unlikely]]
     note_forwarding_malformed();
-  if (core_.state != nullptr) client.mark_reads(core_.state->personal_mark().get());
+  if (core_.state) client.mark_reads(core_.state->personal_mark().get());
   return client;
 }
 
 std::shared_ptr<PersonalMark> Exchange::personal_mark() noexcept {
-  return core_.state == nullptr ? nullptr : core_.state->personal_mark();
+  return core_.state ? core_.state->personal_mark() : nullptr;
 }
 
 void Exchange::personalise(Personal by) noexcept {
-  if (core_.state != nullptr) core_.state->personal_mark()->set(by);
+  if (core_.state) core_.state->personal_mark()->set(by);
 }
 
 void Exchange::note_read_fields(std::span<const std::string_view> names) {
-  if (core_.state != nullptr) core_.state->note_read_fields(names);
+  if (core_.state) core_.state->note_read_fields(names);
 }
 
 void Exchange::refuse_by(RequestHandler& handler, unsigned status, Bytes detail) noexcept {

@@ -2,7 +2,8 @@
 // RequestHandler: who answers.
 //
 // Owns       a request's head and content once they are detached, and the Pending work that
-//            makes its reply.
+//            makes its reply. A share of the request's state (request_state.hpp), which it has
+//            with the tasks that go on without it.
 // Borrows    until then, the engine's buffer, which the reactor's connections share. Head and
 //            content are lent to the RequestHandler's calls as arguments, and an exchange gives
 //            nobody a way to them afterwards.
@@ -17,12 +18,15 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
+#include <utility>
 
 #include "katana/base/bytes.hpp"
 #include "katana/base/failure.hpp"
 #include "katana/base/file_part.hpp"
 #include "katana/base/hints.hpp"
 #include "katana/base/instant.hpp"
+#include "katana/base/task.hpp"
 #include "katana/base/text.hpp"
 #include "katana/core/reactor.hpp"
 #include "katana/session/client.hpp"
@@ -127,15 +131,25 @@ class Exchange : public ClientSource {
   // Keeps `pending` until the reply is complete or the exchange is cancelled.
   void hold(std::unique_ptr<Pending> pending) noexcept { core_.pending = std::move(pending); }
 
-  // Until the reply is complete or the exchange is cancelled, whatever is held.
-  void keep(std::unique_ptr<RequestState> state) noexcept { core_.state = std::move(state); }
+  // Until the reply is complete or the exchange is cancelled, and the work that it began has ended,
+  // whatever is held. REQUIRES that nothing is kept.
+  void keep(std::unique_ptr<RequestState> state) noexcept {
+    core_.state = RequestShare(state.release());
+  }
   // Null: nothing is kept.
   RequestState* kept() const noexcept { return core_.state.get(); }
 
-  // Content that was decoded, of which a handler that suspends has a copy.
-  void note_decoded(std::size_t bytes) noexcept { core_.note_copied(bytes); }
+  // ---- work that goes on when the exchange has ended ----
+  // A task of the reactor. The request counts in all limits that admitted it until the task has
+  // ended, whatever becomes of its client and its connection. Fails as TaskScope::spawn() does.
+  [[nodiscard]] Result<void> spawn(Task<Result<void>> task, std::string name);
+  // The same for whoever holds it.
+  RequestShare share();
+  // For what such work keeps.
+  HeldCharge work_charge() noexcept { return HeldCharge(memory(), Holder::work); }
 
   // When a handler that begins now has to have answered: its route's timeout, or the usual one.
+  // That its client has ended its side changes nothing.
   Instant handler_due() noexcept;
 
   // What a trusted proxy said of the client was malformed; counted.

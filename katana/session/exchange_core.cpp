@@ -28,13 +28,33 @@ std::size_t ExchangeCore::kept_bytes(std::size_t more) const noexcept {
     bytes += sizeof(Detached) + detached_->head_bytes.capacity() +
              detached_->content.capacity_with(more);
   }
-  if (state != nullptr) [[unlikely]]
+  if (state) [[unlikely]]
     bytes += state->held_bytes();
-  if (pending != nullptr) {
-    bytes +=
-        frame_bytes_counted + head_bytes_ + copied_units_ * copied_unit + pending->held_bytes();
-  }
+  if (pending != nullptr) bytes += frame_bytes_counted + head_bytes_ + pending->held_bytes();
   return bytes;
+}
+
+bool ExchangeCore::stop_work(HeldMemory& memory) noexcept {
+  pending.reset();
+  release(memory);
+  if (state) state->on_exchange_end(state);
+  return state.is_shared();
+}
+
+// Without work that goes on the places end here.
+void ExchangeCore::leave(HeldMemory& memory, RequestPlaces places) noexcept {
+  if (state.is_shared()) {
+    state->places = std::move(places);
+    state->charge = HeldCharge(memory, Holder::work);
+    state->charge.set(state->held_bytes());
+  }
+  state.reset();
+}
+
+void ExchangeCore::drop_all(HeldMemory& memory) noexcept {
+  stop_work(memory);
+  leave(memory, {});
+  detached_.reset();
 }
 
 ExchangeRecord ExchangeCore::record(Duration duration, std::uint32_t request, bool is_websocket,

@@ -2,17 +2,18 @@
 // record and its memory. HTTP/1.1 and a stream of HTTP/2 have one each, and add how bytes come and
 // go.
 //
-// Owns       the head and the content once they are detached, the pending handler, its state and
-//            its context.
+// Owns       the head and the content once they are detached, the pending handler and its context;
+//            a share of its state, which tasks may have as well (request_state.hpp).
 // Borrows    the head until then: it is the reactor's, which other connections overwrite. It is
 //            lent from lend_head() to return_head(), in one call by the core, and nothing here or
 //            below sees it afterwards.
 // Thread     its reactor's.
 // Allocates  from the recycler, when a request outlives the call that brought it.
 // Invariant  what is kept is charged to the memory of its reactor, by charge() and grow(), and
-//            given back by end().
+//            given back by end(); what goes on without the exchange has it charged by then.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -23,6 +24,7 @@
 #include "katana/session/exchange_context.hpp"
 #include "katana/session/exchange_observer.hpp"
 #include "katana/session/pending.hpp"
+#include "katana/session/request_state.hpp"
 #include "katana/wire/http/head.hpp"
 #include "katana/wire/http/reply_head.hpp"
 #include "katana/wire/http/status.hpp"
@@ -77,6 +79,12 @@ class ExchangeCore {
   Duration handler_time(Duration usual) const noexcept {
     return route != nullptr && route->timeout > Duration{} ? route->timeout : usual;
   }
+  // The client has ended its side: who has not answered by `end` is cancelled. Work that goes on
+  // without it keeps the time that it had.
+  void give_grace(Instant end, Instant due) noexcept {
+    if (state && state->due == never) state->due = due;
+    handler_deadline = std::min(handler_deadline, end);
+  }
   // A reply that may be silent has no deadline, unless its peer has ended its side.
   void give_time(Instant deadline, bool input_ended) noexcept {
     handler_deadline = patient && !input_ended ? never : deadline;
@@ -104,12 +112,8 @@ class ExchangeCore {
   }
 
   // ---- memory ----
-  // Of the content, what a handler that suspends has a copy of.
-  void note_copied(std::size_t bytes) noexcept {
-    copied_units_ = static_cast<std::uint32_t>((bytes + copied_unit - 1) / copied_unit);
-  }
   // What it keeps, and would with `more` of collected content. A handler that goes on has copied
-  // the head, and the content that was collected for it.
+  // the head; what it keeps besides Pending::held_bytes() says.
   std::size_t kept_bytes(std::size_t more) const noexcept;
   // `own`: what its owner keeps for it besides.
   void charge(HeldMemory& memory, std::size_t own = 0) noexcept {
@@ -126,6 +130,17 @@ class ExchangeCore {
   std::size_t held_bytes() const noexcept { return held_; }
 
   // ---- the end ----
+  // The handler ends. True: work of the request goes on, which has the state as well; then
+  // leave() follows, with where the request was counted.
+  bool stop_work(HeldMemory& memory) noexcept;
+  void leave(HeldMemory& memory, RequestPlaces places) noexcept;
+  // The same for what the exchange becomes, which is neither handler nor task: places alone, and
+  // null when there is none.
+  RequestShare take_places() noexcept {
+    pending.reset();
+    const bool has_any = state && (state->keep_places() || state->places.client);
+    return has_any ? std::move(state) : RequestShare();
+  }
   // Of what was kept for the handler; its context is left to the caller.
   void end(HeldMemory& memory) noexcept {
     handler_deadline = never;
@@ -144,13 +159,7 @@ class ExchangeCore {
     const auto word = [](const void* owned) { return reinterpret_cast<std::uintptr_t>(owned); };
     return (word(pending.get()) | word(state.get()) | word(detached_.get()) | held_) != 0;
   }
-  [[gnu::noinline]] void drop_all(HeldMemory& memory) noexcept {
-    pending.reset();
-    state.reset();
-    detached_.reset();
-    release(memory);
-  }
-  static constexpr std::size_t copied_unit = 16;  // so that 64 GiB can be counted
+  [[gnu::noinline]] void drop_all(HeldMemory& memory) noexcept;
 
   // A request that outlives the engine's buffer.
   struct Detached {
@@ -181,14 +190,11 @@ class ExchangeCore {
   bool patient = false;          // the reply may be silent for as long as it likes
   const RouteMark* route = nullptr;
   std::unique_ptr<ExchangeContext> context;
-  std::unique_ptr<RequestState> state;
+  RequestShare state;
   std::unique_ptr<Pending> pending;  // ends before its state and its context
   Instant handler_deadline = never;
   Instant began;
   std::uint64_t content_bytes = 0;  // of the reply
-
- private:
-  std::uint32_t copied_units_ = 0;  // last, so that whoever derives from its owner fills the word
 };
 
 }  // namespace katana::session

@@ -32,12 +32,12 @@ Http1Session::Http1Session(Http1Protocol& protocol, core::Connection& connection
 
 Http1Session::~Http1Session() {
   if (core_.pending != nullptr) ++protocol_.counters().handlers_cancelled;
-  core_.release(memory());
-  if (counted_) connection_.end_request();
   if (active_ && protocol_.options().observer != nullptr) {
     if (core_.end_reason == ExchangeEnd::replied) core_.end_reason = ExchangeEnd::peer_left;
     tell_observer();
   }
+  if (counted_) end_limited();
+  core_.end(memory());
 }
 
 // ---- what each request has, inlined into the calls below
@@ -74,7 +74,8 @@ inline void Http1Session::serve_head() noexcept {
 }
 
 void Http1Session::serve_limited() noexcept {
-  if (connection_.begin_request()) {
+  if (auto place = connection_.begin_request()) {
+    connection_.keep_place(*std::move(place));
     counted_ = true;
     protocol_.handler().on_request(*this, *core_.head());
   } else {
@@ -84,14 +85,14 @@ void Http1Session::serve_limited() noexcept {
 
 void Http1Session::end_limited() noexcept {
   counted_ = false;
-  connection_.end_request();
+  core_.stop_work(memory());
+  core_.leave(memory(), {.client = connection_.take_place()});
 }
 
 inline void Http1Session::on_head(bool complete) noexcept {
   ++protocol_.counters().requests;
   core_.lend_head(&protocol_.context().head);
   core_.content_pending = !complete;
-  core_.note_copied(0);
   core_.mode = Mode::ignore;
   begin_exchange();
   const bool last =
@@ -249,7 +250,6 @@ void Http1Session::on_content(bool complete) noexcept {
       content = core_.content();
     }
     if (!complete) return;
-    core_.note_copied(content.size());
     {
       const ActivityScope scope(core_.context.get());
       protocol_.handler().on_content_collected(*this, *core_.head(), content);
@@ -466,9 +466,16 @@ bool Http1Session::upgrade(const http::ReplyHead& head,
   }
   respond(head, {}, false);
   if (core_.end_reason == ExchangeEnd::aborted) return true;
+  replacement->keep_places(places_kept());
   connection_.replace_session(std::move(replacement));
   upgraded_ = true;
   return true;
+}
+
+// The connection goes on as the work of this request.
+RequestShare Http1Session::places_kept() {
+  if (std::exchange(counted_, false)) share()->places.client = connection_.take_place();
+  return core_.take_places();
 }
 
 void Http1Session::begin_reply(const http::ReplyHead& given) noexcept {
@@ -612,8 +619,7 @@ bool Http1Session::refusal_goes_on() noexcept {
 }
 
 void Http1Session::give_grace() noexcept {
-  core_.handler_deadline =
-      std::min(core_.handler_deadline, now() + protocol_.options().half_close_grace);
+  core_.give_grace(now() + protocol_.options().half_close_grace, core_.handler_deadline);
 }
 
 void Http1Session::end_connection() noexcept {

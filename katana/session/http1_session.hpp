@@ -62,6 +62,8 @@ class Http1Session final : public core::Session, private Exchange {
   WebSocketShare* websockets() noexcept override { return &protocol_.websockets(); }
   KATANA_RARE bool upgrade(const http::ReplyHead& head,
                            std::unique_ptr<WebSocketReplacement> replacement) noexcept override;
+  // Of the request that became a WebSocket connection.
+  KATANA_RARE RequestShare places_kept();
   void note_failure() noexcept override { ++protocol_.counters().handler_failures; }
   void note_forwarding_malformed() noexcept override { ++protocol_.counters().forwarded_malformed; }
   FailureObserver* failure_observer() noexcept override { return protocol_.options().failures; }

@@ -1,6 +1,7 @@
 #include "katana/session/http2_exchange.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "katana/wire/http/status.hpp"
@@ -39,10 +40,12 @@ void Http2Exchange::begin(const http2::HeadReader& reader, std::uint32_t number,
   if (ExchangeObserver* const observer = streams_.options().observer) {
     core_.context = observer->on_exchange_begin(core_.head(), *this);
   }
-  counted_ = streams_.connection().begin_request();
+  std::optional<core::ClientPlace> place = streams_.connection().begin_request();
+  const bool is_counted = place.has_value();
+  if (is_counted) place_ = *std::move(place);
   if (refused) {
     refuse(reader.status(), reader.detail());
-  } else if (!counted_) [[unlikely]] {
+  } else if (!is_counted) [[unlikely]] {
     refuse(429, too_many_requests);
   }
 }
@@ -259,7 +262,6 @@ void Http2Exchange::collect(Bytes piece, bool complete) noexcept {
   return_window(piece.size());
   if (!complete) return;
   const Bytes content = core_.content().empty() ? piece : core_.content();
-  core_.note_copied(content.size());
   streams_.protocol().handler().on_content_collected(*this, *core_.head(), content);
   core_.drop_content();  // a handler that goes on has its own copy
   after_handler();
@@ -285,7 +287,6 @@ std::size_t Http2Exchange::on_memory_scarce() noexcept {
   if (!queued) answer_refusal();
   streams_.machine().consume(nullptr, received_.size(), streams_.outbox());
   received_ = Text();
-  core_.note_copied(0);
   core_.drop_content();
   streams_.set_content_held(*this, 0);
   charge();
@@ -512,16 +513,22 @@ void Http2Exchange::note_failure() noexcept {
 
 FailureObserver* Http2Exchange::failure_observer() noexcept { return streams_.options().failures; }
 
+// Work that goes on takes along where the request is counted. A stream whose reply is sent is over
+// for its client, too, which may open another one; one that was given up is not.
+void Http2Exchange::part() noexcept {
+  const bool goes_on = core_.stop_work(reactor().memory());
+  RequestPlaces places{.client = std::move(place_)};
+  if (goes_on && !reply_sent) places.stream = streams_.machine().take_place();
+  core_.leave(reactor().memory(), std::move(places));
+}
+
 // Its session destroys it next.
 void Http2Exchange::end() noexcept {
-  if (std::exchange(counted_, false)) streams_.connection().end_request();
   streams_.forget(*this);
   if (core_.pending != nullptr && !replied_) {
     ++streams_.protocol().http_counters().handlers_cancelled;
   }
-  core_.pending.reset();
-  core_.state.reset();
-  core_.release(reactor().memory());
+  part();
   if (socket_ != nullptr) {
     streams_.release(socket_->noted_bytes());
     socket_.reset();
@@ -557,6 +564,7 @@ bool Http2Exchange::upgrade(const http::ReplyHead& given,
     abort();
     return true;
   }
+  replacement->keep_places(core_.take_places());
   socket_.reset(new Http2WebSocket(*this));
   socket_->open(*replacement);
   if (const Text early = std::exchange(received_, Text()); !early.empty()) {
@@ -570,8 +578,8 @@ bool Http2Exchange::upgrade(const http::ReplyHead& given,
 void Http2Exchange::end_exchange() noexcept {
   if (streams_.options().observer != nullptr) tell_observer();
   core_.drop_context();
-  core_.pending.reset();
-  core_.state.reset();
+  core_.stop_work(reactor().memory());
+  core_.leave(reactor().memory(), {});
   core_.drop_head();
 }
 
@@ -649,7 +657,8 @@ void Http2Exchange::shorten(Duration grace) noexcept {
     streams_.note_over(*this);
     return;
   }
-  set_deadline(core_.handler_deadline, std::min(core_.handler_deadline, streams_.now() + grace));
+  core_.give_grace(streams_.now() + grace, core_.handler_deadline);
+  streams_.note_deadline(core_.handler_deadline);
 }
 
 Instant Http2Exchange::deadline() const noexcept {
@@ -669,8 +678,11 @@ Duration Http2Exchange::handler_time() const noexcept {
 
 void Http2Exchange::give_handler_time() noexcept {
   const bool ended = streams_.connection().input_ended();
-  const Duration time = ended ? streams_.options().half_close_grace : handler_time();
-  core_.give_time(streams_.now() + time, ended);
+  core_.give_time(streams_.now() + handler_time(), ended);
+  if (ended) {
+    const Instant grace_end = streams_.now() + streams_.options().half_close_grace;
+    core_.give_grace(grace_end, core_.handler_deadline);
+  }
   streams_.note_deadline(core_.handler_deadline);
 }
 

@@ -126,6 +126,7 @@ class Http2Exchange final : public Exchange, public ScheduledStream {
   void hold_back(Bytes rest, bool stays) noexcept;
   void note_sent(std::size_t bytes) noexcept;
   void end_exchange() noexcept;
+  void part() noexcept;
   Duration handler_time() const noexcept override;
   void give_handler_time() noexcept;
   void give_peer_time() noexcept;
@@ -145,6 +146,7 @@ class Http2Exchange final : public Exchange, public ScheduledStream {
   std::uint64_t received_bytes_ = 0;
   std::uint64_t reply_left_ = UINT64_MAX;
   std::int64_t announced_ = -1;
+  core::ClientPlace place_;  // among the requests of its client
   Bytes refusal_detail_;
   std::uint32_t request_ = 0;
   std::uint16_t refusal_ = 0;  // to be answered with
@@ -156,7 +158,6 @@ class Http2Exchange final : public Exchange, public ScheduledStream {
   bool waits_ = false;         // the handler has more to write
   bool yielded_ = false;       // it goes on when others had their turn
   bool asks_upgrade_ = false;  // it is an extended CONNECT
-  bool counted_ = false;       // among the requests of its client
   bool told_ = false;          // the observer
   bool resume_due_ = false;    // the handler of the deferred request is to be called
 };

@@ -73,6 +73,11 @@ class WebSocketReplacement final : public core::SessionReplacement {
                        std::unique_ptr<WebSocketHandler> handler) noexcept
       : share_(share), terms_(std::move(terms)), handler_(std::move(handler)) {}
   std::size_t session_bytes() const noexcept override { return sizeof(WebSocketConnection); }
+  // Where the request is counted, until the connection has ended. REQUIRES a request in the terms,
+  // unless there is none.
+  void keep_places(RequestShare places) noexcept {
+    if (places) terms_.request->keep_places(std::move(places));
+  }
   core::Session* open(void* memory, core::Connection& connection) noexcept override {
     return new (memory)
         WebSocketConnection(share_, connection, std::move(terms_), std::move(handler_));

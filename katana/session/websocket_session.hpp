@@ -17,6 +17,7 @@
 #include "katana/base/text.hpp"
 #include "katana/session/exchange_context.hpp"
 #include "katana/session/exchange_observer.hpp"
+#include "katana/session/request_state.hpp"
 #include "katana/session/websocket.hpp"
 #include "katana/session/websocket_carrier.hpp"
 #include "katana/session/websocket_handle.hpp"
@@ -52,13 +53,16 @@ class WebSocketShare {
   std::shared_ptr<WebSocketPost> post_;
 };
 
-// What is kept of the request that became a WebSocket connection, for as long as that lives. One
-// piece of the recycler's, so that a session pays a pointer for it.
+// What is kept of the request that became a WebSocket connection, for as long as that lives, and
+// where it is counted until then. One piece of the recycler's, so that a session pays a pointer for
+// it.
 class UpgradeRequest {
  public:
   struct Delete {
     void operator()(UpgradeRequest* request) const noexcept {
-      recycler::release(request, sizeof(UpgradeRequest) + request->ids_size());
+      const std::size_t bytes = sizeof(UpgradeRequest) + request->ids_size();
+      std::destroy_at(request);
+      recycler::release(request, bytes);
     }
   };
   using Pointer = std::unique_ptr<UpgradeRequest, Delete>;
@@ -72,6 +76,8 @@ class UpgradeRequest {
   Bytes request_id() const noexcept { return {ids(), request_id_size_}; }
   Instant time() const noexcept { return time_; }
   Bytes trace_id() const noexcept { return {ids() + request_id_size_, trace_id_size_}; }
+  // Of the request, which counts for as long.
+  void keep_places(RequestShare places) noexcept { places_ = std::move(places); }
 
  private:
   UpgradeRequest() = default;
@@ -81,6 +87,7 @@ class UpgradeRequest {
   Bytes subprotocol_;
   const RouteMark* route_ = nullptr;
   Instant time_;
+  RequestShare places_;
   std::uint8_t request_id_size_ = 0;
   std::uint8_t trace_id_size_ = 0;
   // The ids follow.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "katana/core/sleep.hpp"
+#include "katana/service/websocket.hpp"
 #include "tests/simulation/http2_client.hpp"
 #include "tests/simulation/requests.hpp"
 #include "tests/simulation/scripted_client.hpp"
@@ -31,6 +32,9 @@ class LimitedRoute : public testing::Test {
         co_await core::sleep_for(work);
         co_return Reply::text(Text(*n));
       });
+      Group sockets = router.group("");
+      sockets.use(*limit_);
+      sockets.websocket("/limited-socket", WebSocketCallbacks{});
     };
     world_ = std::make_unique<World>(of_world);
     client_ = std::make_unique<Http2Client>(*world_);
@@ -116,6 +120,37 @@ TEST_F(LimitedRoute, who_leaves_gives_the_place_back_whether_it_ran_or_waited) {
   client_->send(http2::FrameType::rst_stream, 0, ids[3], http2::number(8));
   world_->run_for(milliseconds(50));
   EXPECT_EQ(limit_->figures().running, 0u);
+  rest();
+}
+
+// A WebSocket connection is the work of its request.
+TEST_F(LimitedRoute, a_websocket_connection_keeps_its_place_until_it_ends) {
+  limit({.running_max = 2, .wait_max = milliseconds(50)}, milliseconds(10));
+  const std::uint32_t first = client_->connect("/limited-socket");
+  const std::uint32_t second = client_->connect("/limited-socket");
+  world_->run_for(milliseconds(20));
+  EXPECT_EQ(client_->reply(first).status, "200");
+  EXPECT_EQ(client_->reply(second).status, "200");
+  EXPECT_EQ(limit_->figures().running, 2u);
+  const std::uint32_t third = client_->connect("/limited-socket");
+  world_->run_for(milliseconds(100));
+  EXPECT_EQ(client_->reply(third).status, "503");
+  client_->send(http2::FrameType::rst_stream, 0, first, http2::number(8));
+  world_->run_for(milliseconds(10));
+  EXPECT_EQ(limit_->figures().running, 1u);
+  client_->send_data(second, {}, true);
+  world_->run_for(milliseconds(10));
+  EXPECT_EQ(limit_->figures().running, 0u);
+  // The same on a connection of HTTP/1.1.
+  ScriptedClient old(*world_);
+  old.send_bytes(head_of("GET", "/limited-socket",
+                         "Upgrade: websocket\r\nConnection: Upgrade\r\n"
+                         "Sec-WebSocket-Version: 13\r\n"
+                         "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"));
+  world_->run_for(milliseconds(20));
+  EXPECT_EQ(limit_->figures().running, 1u);
+  old.peer().reset();
+  world_->run_for(milliseconds(20));
   rest();
 }
 

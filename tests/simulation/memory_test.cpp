@@ -7,6 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "katana/container/heap_bytes.hpp"
+#include "katana/core/sleep.hpp"
+#include "katana/service/json.hpp"
 #include "tests/simulation/requests.hpp"
 #include "tests/simulation/scripted_client.hpp"
 #include "tests/simulation/world.hpp"
@@ -113,6 +116,58 @@ TEST(HeldMemory, a_content_above_its_routes_bound_is_413_as_ever) {
   client.send_bytes(head_of("POST", "/collect-small", "Content-Length: 1001\r\n"));
   EXPECT_TRUE(client.wait_for_end());
   EXPECT_EQ(client.status(), 413u);
+  expect_rest(world);
+}
+
+// What handlers keep, for as long as their frames are there.
+struct Kept {
+  Kept(std::size_t& of_all, std::size_t more) : sum(of_all), bytes(more) { sum += bytes; }
+  Kept(const Kept&) = delete;
+  ~Kept() { sum -= bytes; }
+  std::size_t& sum;
+  const std::size_t bytes;
+};
+
+TEST(HeldMemory, values_that_suspended_handlers_made_of_contents_stay_below_the_limit) {
+  std::size_t kept = 0, most_kept = 0;
+  WorldOptions options = little_memory();
+  options.more_routes = [&](Router& router) {
+    router.post("/json-later", [&](Json<container::Value> json) -> Task<Reply> {
+      const Kept here(kept, container::heap_bytes(*json));
+      most_kept = std::max(most_kept, kept);
+      co_await core::sleep_for(seconds(1));
+      co_return Reply(204);
+    });
+  };
+  World world(options);
+  // 20 KiB of text, and some 600 KiB of values.
+  std::string digits = "[1";
+  while (digits.size() < 20'000) digits += ",1";
+  digits += "]";
+  std::vector<std::unique_ptr<ScriptedClient>> clients;
+  std::size_t most = 0;
+  world.on_turn = [&] { most = std::max(most, world.reactor().memory().used()); };
+  for (int number = 0; number < 40; ++number) {
+    clients.push_back(std::make_unique<ScriptedClient>(world));
+    clients.back()->expect_reply();
+    clients.back()->send_bytes(
+        head_of("POST", "/json-later",
+                fmt::format("Content-Type: application/json\r\nContent-Length: {}\r\n",
+                            digits.size())) +
+        digits);
+    world.run_for(milliseconds(5));
+  }
+  EXPECT_LE(most, held_limit);
+  EXPECT_LE(most_kept, held_limit);
+  EXPECT_GT(most_kept, held_limit / 2);
+  world.run_for(seconds(3));
+  const auto answered = [&](unsigned status) {
+    return std::ranges::count_if(clients,
+                                 [&](const auto& client) { return client->status() == status; });
+  };
+  EXPECT_EQ(answered(204) + answered(503), 40);
+  EXPECT_GE(answered(204), 3);
+  for (const auto& client : clients) client->peer().close();
   expect_rest(world);
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "hello_world_server/routes.hpp"
 #include "katana/base/check.hpp"
@@ -11,10 +12,16 @@
 namespace katana::simulation {
 namespace {
 
+Service service_of(Result<Service> made) {
+  if (made) return *std::move(made);
+  fmt::print(stderr, "{}\n", made.error().describe());
+  std::abort();
+}
+
 // One service behind a protocol.
 struct Front {
   Front(Result<Service> made, const session::HttpOptions& options)
-      : service(std::move(made).value()),
+      : service(service_of(std::move(made))),
         dispatcher(service),
         protocol(options, dispatcher),
         http2(options, dispatcher, protocol.counters(), &protocol.websockets()) {
@@ -61,9 +68,15 @@ WorldOptions::WorldOptions() {
 World::World(const WorldOptions& options)
     : network_(options.seed, options.faults, options.trace_lines_max),
       trial_(options.more_routes),
+      clients_(options.clients
+                   ? std::make_unique<core::ClientLimits>(*options.clients, options.seed)
+                   : nullptr),
       server_(std::make_unique<Server>(options, network_, trial_)),
       reactor_(&server_->reactor),
-      kernel_(&server_->reactor.engine()) {}
+      kernel_(&server_->reactor.engine()) {
+  if (clients_ == nullptr) return;
+  reactor_->guard(static_cast<engine::Listener>(Site::trial), {.limits = clients_.get()});
+}
 
 World::~World() = default;
 
@@ -104,6 +117,8 @@ void World::turn(Duration wait_max) {
   memory_peak_.connections = std::max(memory_peak_.connections, used.connections);
   memory_peak_.output = std::max(memory_peak_.output, used.output);
   memory_peak_.carry = std::max(memory_peak_.carry, used.carry);
+  memory_peak_.held = std::max(memory_peak_.held, used.held);
+  if (on_turn) on_turn();
 }
 
 void World::run_until(Instant moment) {
@@ -140,8 +155,18 @@ std::vector<std::string> World::faults_at_rest() {
           fmt::format("the engine has {} links, the reactor {}", kernel_->links_open(),
                       reactor_->links_open()));
   require(used.total() == 0, fmt::format("memory is not given back: connections {}, output {}, "
-                                         "carry {}",
-                                         used.connections, used.output, used.carry));
+                                         "carry {}, held {}",
+                                         used.connections, used.output, used.carry, used.held));
+  require(reactor_->tasks().size() == 0,
+          fmt::format("{} tasks have not ended", reactor_->tasks().size()));
+  require(reactor_->expected() == 0,
+          fmt::format("{} messages are still expected", reactor_->expected()));
+  if (clients_ != nullptr) {
+    require(clients_->requests() == 0,
+            fmt::format("{} requests of clients are still counted", clients_->requests()));
+    require(clients_->clients(never) == 0,
+            fmt::format("{} clients still have something", clients_->clients(never)));
+  }
   require(trial_.frames() == 0, fmt::format("{} frames of handlers are left", trial_.frames()));
   require(counters.accepted + counters.connected == counters.closed,
           fmt::format("{} accepted, {} connected, {} closed", counters.accepted, counters.connected,

@@ -14,9 +14,11 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "katana/core/client_limits.hpp"
 #include "katana/core/reactor.hpp"
 #include "katana/engine/sim/sim_engine.hpp"
 #include "katana/service/dispatcher.hpp"
@@ -41,8 +43,9 @@ struct WorldOptions {
   SimFaults faults = SimFaults::calm();
   core::ReactorOptions reactor;
   session::HttpOptions http;
-  tls::Credentials* credentials = nullptr;   // borrowed
-  std::function<void(Router&)> more_routes;  // of Site::trial
+  tls::Credentials* credentials = nullptr;               // borrowed
+  std::function<void(Router&)> more_routes;              // of Site::trial
+  std::optional<core::ClientLimitOptions> clients = {};  // what a client of Site::trial may have
   std::size_t trace_lines_max = 400;
 };
 
@@ -57,6 +60,8 @@ class World {
   core::Reactor& reactor() noexcept { return *reactor_; }
   engine::SimKernel& kernel() noexcept { return *kernel_; }
   Trial& trial() noexcept { return trial_; }
+  // REQUIRES WorldOptions::clients.
+  core::ClientLimits& clients() noexcept { return *clients_; }
   session::Http1Protocol& protocol(Site site) noexcept;
   session::Http2Protocol& http2(Site site) noexcept;
   const Service& service(Site site) const noexcept;
@@ -80,6 +85,8 @@ class World {
   // The most that was in use at the end of a turn.
   const core::MemoryBudget& memory_peak() const noexcept { return memory_peak_; }
   std::uint64_t turns() const noexcept { return turns_; }
+  // Called at the end of each turn.
+  std::function<void()> on_turn;
 
  private:
   struct Server;
@@ -88,6 +95,7 @@ class World {
 
   SimNetwork network_;
   Trial trial_;
+  std::unique_ptr<core::ClientLimits> clients_;  // null: nothing is limited
   std::unique_ptr<Server> server_;
   core::Reactor* reactor_ = nullptr;
   engine::SimKernel* kernel_ = nullptr;

@@ -29,6 +29,7 @@
 #include <string>
 #include <utility>
 
+#include "katana/container/heap_bytes.hpp"
 #include "katana/service/extract.hpp"
 #include "katana/wire/http/multipart.hpp"
 
@@ -41,6 +42,10 @@ struct FormFile {
   std::string content_type;
   std::string content;
 };
+inline std::size_t katana_heap_bytes(const FormFile& file) {
+  return container::heap_bytes(file.filename) + container::heap_bytes(file.content_type) +
+         container::heap_bytes(file.content);
+}
 
 template <Described T>
 struct FormFields {

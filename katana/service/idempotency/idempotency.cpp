@@ -146,21 +146,44 @@ Task<Result<void>> claim_key(std::shared_ptr<State> state, std::shared_ptr<Claim
   co_return {};
 }
 
+// Of a request that nothing came of: another one with its key is carried out at once.
+Task<Result<void>> give_back(std::shared_ptr<State> state, Claim claim) {
+  const Duration limit = state->options.store_timeout;
+  const Result<void> released = co_await core::with_timeout(state->store->release(claim), limit);
+  count(released ? state->counts.released : state->counts.store_failures);
+  if (!released) co_return std::unexpected(state->failed(released.error()));
+  co_return {};
+}
+
 class KeyRecorder final : public ReplyRecorder {
  public:
   KeyRecorder(std::shared_ptr<State> state, const Claim& claim,
               std::shared_ptr<HandlerMark> mark) noexcept
       : state_(std::move(state)), claim_(claim), mark_(std::move(mark)) {}
 
+  void note_begun() noexcept override { has_begun_ = true; }
+  // What a handler began may still take effect: its key is free when the lease has ended.
+  void give_up(const session::RequestShare& share) noexcept override {
+    core::Reactor* const reactor = core::Reactor::current();
+    if (has_begun_ || reactor == nullptr) return;
+    try {
+      const Result<void> spawned =
+          reactor->tasks().spawn_keeping(share, give_back(state_, claim_), "give a key back");
+      if (spawned) return;
+      // Of a store that is asked elsewhere the lease has to end.
+      auto task = state_->store->release(claim_);
+      if (task.start() && task.result()) count(state_->counts.released);
+    } catch (...) {
+      count(state_->counts.store_failures);
+    }
+  }
+
   Task<Result<void>> record(const Reply& reply, bool is_whole) override {
     const bool is_released = reply.invalid() || state_->is_released(reply.status());
     const Duration limit = state_->options.store_timeout;
     if (is_released) {
-      const Result<void> released =
-          co_await core::with_timeout(state_->store->release(claim_), limit);
-      count(released ? state_->counts.released : state_->counts.store_failures);
-      if (!released) co_return std::unexpected(state_->failed(released.error()));
-      co_return {};
+      Result<void> released = co_await give_back(state_, claim_);
+      co_return released;
     }
     const StoredReply stored = state_->stored(reply, is_whole, *mark_->personal);
     const Result<bool> kept = co_await core::with_timeout(
@@ -185,6 +208,7 @@ class KeyRecorder final : public ReplyRecorder {
   const std::shared_ptr<State> state_;
   const Claim claim_;
   const std::shared_ptr<HandlerMark> mark_;
+  bool has_begun_ = false;  // the handler
 };
 
 // ---- in front of the handler ----
@@ -252,8 +276,8 @@ MiddlewareFunction::Progress State::claim(const Call& call, RequestContext& cont
   const Duration lease = {time.ns + 2 * options.store_timeout.ns + seconds(1).ns};
   auto wait = std::make_shared<ClaimWait>(&exchange);
   auto pending = std::make_unique<PendingClaim>(wait);
-  const Result<void> spawned = exchange.reactor().tasks().spawn(
-      claim_key(shared_from_this(), wait, claim, lease), exchange.route()->name);
+  const Result<void> spawned =
+      exchange.spawn(claim_key(shared_from_this(), wait, claim, lease), exchange.route()->name);
   if (!spawned) {
     return refuse(context,
                   problem(Error(Code::unavailable, std::string(spawned.error().message()))));

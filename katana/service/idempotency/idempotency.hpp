@@ -15,9 +15,12 @@
 // principal and route. Replies of 5xx and of `released_statuses` are not kept: the key is free, and
 // the next request is carried out.
 //
-// The handler of a request with a key, if it is a Task<Reply>, goes on when its client has left:
-// the client comes back for the reply. A handler that writes its reply in pieces is cancelled as
-// ever, and a reply that is streamed is not kept: its key answers 409 from then on.
+// The handler of a request with a key, if it is a Task<Reply>, goes on when its client has left or
+// has ended its side: the client comes back for the reply. Until it has ended it counts in every
+// limit that admitted its request (concurrency, the client's requests, the streams of its
+// connection, memory), and it has the time that it had. A handler that writes its reply in pieces
+// is cancelled as ever, and a reply that is streamed is not kept: its key answers 409 from then on.
+// The key of a request whose client left before its handler began is free at once.
 //
 // Exactly once is promised where the handler keeps its reply in the transaction of its work
 // (database/key_table.hpp). Else a process that dies between the two, or a handler whose time is

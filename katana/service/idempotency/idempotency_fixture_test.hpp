@@ -28,7 +28,9 @@ class TroubledStore final : public Store {
     co_await core::sleep_for(claim_takes);
     if (claims_fail) co_return fail(Code::unavailable, "no such host");
     last_lease = lease;
-    co_return co_await memory.claim(claim, lease);
+    Result<Claimed> claimed = co_await memory.claim(claim, lease);
+    co_await core::sleep_for(claims_late);
+    co_return claimed;
   }
   Task<Result<bool>> keep(Claim claim, std::string reply, Duration kept) override {
     co_await core::sleep_for(keep_takes);
@@ -40,6 +42,7 @@ class TroubledStore final : public Store {
 
   MemoryStore memory;
   Duration claim_takes = {}, keep_takes = {}, last_lease = {};
+  Duration claims_late = {};  // the answer, of a key that is claimed
   bool claims_fail = false, keeps_fail = false, keeps_throw = false;
 };
 
@@ -60,6 +63,10 @@ class OrdersTest : public ::testing::Test {
     if (takes > Duration{}) co_await core::sleep_for(takes);
     co_return order();
   }
+  // Of the middleware in front of the keys, and behind them.
+  Task<void> pass(Duration takes_here) {
+    if (takes_here > Duration{}) co_await core::sleep_for(takes_here);
+  }
   void add_routes(Router& router, const Middleware& with_keys) {
     router.use(Middleware{.after = [this](const RequestView&, Reply& reply) {
       ++after;
@@ -68,12 +75,26 @@ class OrdersTest : public ::testing::Test {
     Group group = router.group("");
     if (options.scope == Scope::principal) {
       group.use([](const RequestView& request) {
-        return auth::Principal({.id = std::string(request.field("x-user").value_or("ann"))});
+        return auth::Principal({.id = std::string(request.field("x-user").value_or("ann")),
+                                .issuer = std::string(request.field("x-issuer").value_or(""))});
       });
     }
+    if (front_takes > Duration{}) group.use([this] { return pass(front_takes); });
     group.use(with_keys);
+    if (behind_takes > Duration{}) group.use([this] { return pass(behind_takes); });
+    group.post("/sized", [this](Request request) -> Task<Reply> {
+      ++begun;
+      co_await core::sleep_for(takes);
+      ++calls;
+      co_return Reply::text(format_text("{}", request.content().size()));
+    });
+    group.post("/invalid", [this](const RequestView&) {
+      ++calls;
+      return Reply(201).with("no name", "x");
+    });
     group.post("/orders", [this] { return slow_order(); });
     group.post("/other", [this] { return slow_order(); });
+    group.post("/items/{id}", [this](Path<int>) { return slow_order(); });
     group.get("/orders", [this] { return slow_order(); });
     group.post("/plain", [this](const RequestView&) { return order(); });
     group.post("/stream", [this](const RequestView&) {
@@ -84,6 +105,10 @@ class OrdersTest : public ::testing::Test {
       ++calls;
       writer.begin(200, "text/plain");
       co_await writer.write("piece");
+    });
+    group.post("/held-pieces", [this](Request, ReplyWriter) -> Task<void> {
+      ++begun;
+      co_await core::sleep_for(seconds(10));
     });
     group.post("/key", [](FromContext<IdempotentRequest> request) {
       return Reply::text(Text(request->has_key() ? "key" : "none"));
@@ -106,6 +131,11 @@ class OrdersTest : public ::testing::Test {
     return server().post(target, content, with_key(std::move(key)));
   }
   Figures figures() { return keys->figures(); }
+  // Another server, and nothing was called yet.
+  void reset() {
+    server_.reset();
+    calls = begun = after = 0;
+  }
 
   Options options;
   testing::TestOptions server_options;
@@ -113,7 +143,7 @@ class OrdersTest : public ::testing::Test {
   std::optional<Idempotency> keys;
   unsigned status = 201;
   std::string cookie;
-  Duration takes = {};
+  Duration takes = {}, front_takes = {}, behind_takes = {};
   bool throws = false;
   std::size_t content_bytes = 0;
   int calls = 0, begun = 0, after = 0;

@@ -107,6 +107,36 @@ TEST_F(OrdersTest, the_key_of_another_principal_or_route_is_another_key) {
       R"({"order":3})");
 }
 
+TEST_F(OrdersTest, the_key_of_the_same_name_by_another_issuer_is_another_key) {
+  const auto by = [this](std::string issuer, std::string user) {
+    return server().post("/orders", "{}",
+                         {{"Idempotency-Key", "\"k\""},
+                          {"X-User", std::move(user)},
+                          {"X-Issuer", std::move(issuer)}});
+  };
+  EXPECT_EQ(by("https://one", "ann").content(), R"({"order":1})");
+  EXPECT_EQ(by("https://two", "ann").content(), R"({"order":2})");
+  EXPECT_EQ(by("https://one", "ann").content(), R"({"order":1})");
+  // The same letters in a row, cut elsewhere.
+  EXPECT_EQ(by("https://on", "eann").content(), R"({"order":3})");
+}
+
+TEST_F(OrdersTest, another_path_of_the_route_is_another_request) {
+  EXPECT_EQ(server().post("/items/1", "{}", with_key("\"k\"")).status(), 201u);
+  EXPECT_EQ(server().post("/items/2", "{}", with_key("\"k\"")).status(), 422u);
+  EXPECT_EQ(server().post("/items/1", "{}", with_key("\"k\"")).status(), 201u);
+  EXPECT_EQ(calls, 1);
+}
+
+TEST_F(OrdersTest, parts_of_a_request_that_are_cut_elsewhere_are_another_request) {
+  const auto with_type = [this](std::string type, std::string query) {
+    return server().post("/orders" + query, "{}",
+                         {{"Idempotency-Key", "\"k\""}, {"Content-Type", std::move(type)}});
+  };
+  EXPECT_EQ(with_type("b/c", "?x=a").status(), 201u);
+  EXPECT_EQ(with_type("ab/c", "?x=").status(), 422u);
+}
+
 TEST_F(OrdersTest, of_everyone_a_key_is_the_same_whoever_sends_it) {
   options.scope = Scope::everyone;
   post();
@@ -177,6 +207,14 @@ TEST_F(OrdersTest, a_failure_is_not_kept_and_the_request_is_carried_out_again) {
   status = 201;
   EXPECT_EQ(post().content(), R"({"order":7})");
   EXPECT_EQ(figures().released, 6u);
+}
+
+TEST_F(OrdersTest, a_reply_that_no_client_may_get_is_not_kept) {
+  EXPECT_EQ(post("/invalid").status(), 500u);
+  EXPECT_EQ(figures().released, 1u);
+  EXPECT_EQ(figures().kept, 0u);
+  EXPECT_EQ(post("/invalid").status(), 500u);
+  EXPECT_EQ(calls, 2) << "it is carried out again";
 }
 
 TEST_F(OrdersTest, a_refusal_by_what_the_request_says_is_kept) {
@@ -279,6 +317,15 @@ TEST_F(OrdersTest, nothing_is_carried_out_while_the_store_does_not_answer) {
   EXPECT_EQ(figures().store_failures, 2u);
 }
 
+// Of a call that was late it is not known whether it claimed the key.
+TEST_F(OrdersTest, a_key_that_a_late_call_may_have_claimed_is_given_back) {
+  store->claims_late = seconds(10);
+  EXPECT_EQ(post().status(), 503u);
+  EXPECT_EQ(store->memory.figures().keys, 0u);
+  store->claims_late = {};
+  EXPECT_EQ(post().content(), R"({"order":1})") << "at once, and not when a lease has ended";
+}
+
 TEST_F(OrdersTest, without_the_store_all_is_carried_out_where_that_is_wanted) {
   options.runs_without_store = true;
   store->claims_fail = true;
@@ -307,6 +354,10 @@ TEST_F(OrdersTest, a_reply_without_its_content_is_not_repeated_and_the_request_n
     EXPECT_EQ(post(target).status(), 200u) << target;
     EXPECT_EQ(post(target).status(), 409u) << target;
   }
+  content_bytes = options.reply_bytes_max;
+  EXPECT_EQ(post("/plain", "\"just\"").content().size(), content_bytes);
+  EXPECT_EQ(post("/plain", "\"just\"").content().size(), content_bytes) << "it fits";
+  --calls;
   content_bytes = options.reply_bytes_max + 1;
   EXPECT_EQ(post("/plain").content().size(), content_bytes);
   EXPECT_EQ(post("/plain").status(), 409u);

@@ -2,10 +2,12 @@
 //
 //   api.use(concurrency_limit({.running_max = 16}));   // of all routes that are added after it
 //
-// A request is running from here until its reply is complete. Those that wait are served in their
-// order, whichever reactor they came to, and wait at most wait_max. When the queue has not been
-// empty for busy_after, what comes waits at most busy_wait_max instead: a queue that stands makes
-// every reply late and none possible ("controlled delay").
+// A request is running from here until its reply is complete and its work has ended: a handler that
+// goes on when its client has left (service/idempotency) keeps its place, and so does a WebSocket
+// connection that the request became. Those that wait are served in their order, whichever reactor
+// they came to, and wait at most wait_max. When the queue has not been empty for busy_after, what
+// comes waits at most busy_wait_max instead: a queue that stands makes every reply late and none
+// possible ("controlled delay").
 //
 // Owns       the queue, shared by all reactors, and what a request that waits needs.
 // Thread     any reactor; one lock, held for some ten nanoseconds, twice a request.
@@ -49,9 +51,11 @@ class ConcurrencyQueue;
 
 }  // namespace detail
 
-// A request that is running; FromContext<RunningRequest> has it, and keeps its place.
+// A request that is running; FromContext<RunningRequest> has it, and keeps its place: a task that a
+// handler spawns counts by it.
 class RunningRequest {
  public:
+  static constexpr bool is_place = true;  // see request_context.hpp
   RunningRequest(RunningRequest&&) = default;
   RunningRequest& operator=(RunningRequest&&) = delete;
   ~RunningRequest();

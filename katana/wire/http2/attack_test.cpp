@@ -1,4 +1,6 @@
 // Budgets and limits that end a connection: what an attack spends, and what honest peers earn.
+#include <optional>
+
 #include "katana/wire/http2/peer_test.hpp"
 
 namespace katana::http2 {
@@ -257,6 +259,38 @@ TEST(Http2Attack, streams_beyond_the_limit_are_refused_and_others_go_on) {
   for (int count = 0; count < 4; ++count) bench.request(get_root);
   EXPECT_EQ(bench.sent(), Events{"RST_STREAM 7 error 7"});
   EXPECT_EQ(bench.events().size(), 3u);
+}
+
+TEST(Http2Attack, a_stream_that_was_reset_counts_until_its_work_has_ended) {
+  Limits limits;
+  limits.streams_max = 2;
+  Bench bench(limits);
+  bench.open();
+  const auto give_up = [&](std::uint32_t id) {
+    StreamPlace place = bench.machine().take_place();
+    bench.feed(frame(FrameType::rst_stream, 0, id, number(8)));
+    return place;
+  };
+  std::optional<StreamPlace> first = give_up(bench.request(get_root));
+  const StreamPlace second = give_up(bench.request(get_root));
+  (void)bench.take_sent();
+  const std::uint32_t third = bench.request(get_root);
+  EXPECT_EQ(bench.sent(), Events{"RST_STREAM " + std::to_string(third) + " error 7"});
+  first.reset();
+  EXPECT_EQ(bench.machine().places_taken(), 1u);
+  bench.request(get_root);
+  EXPECT_TRUE(bench.sent().empty()) << "it is served";
+  EXPECT_EQ(bench.machine().stream_count(), 1u);
+}
+
+TEST(Http2Attack, a_place_may_outlive_its_connection) {
+  std::optional<StreamPlace> place;
+  {
+    Bench bench;
+    bench.open();
+    place = bench.machine().take_place();
+  }
+  place.reset();
 }
 
 }  // namespace

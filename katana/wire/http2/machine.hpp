@@ -33,6 +33,7 @@
 #include "katana/wire/http2/head_writer.hpp"
 #include "katana/wire/http2/past_streams.hpp"
 #include "katana/wire/http2/states.hpp"
+#include "katana/wire/http2/stream_place.hpp"
 
 namespace katana::http2 {
 
@@ -140,6 +141,11 @@ class Machine {
   // Nothing is left, and nothing will come.
   bool drained() const noexcept { return last_told_ && streams_.empty(); }
 
+  // ---- streams that are over, and whose work is not ----
+  // Counts among Limits::streams_max until it is destroyed.
+  StreamPlace take_place() noexcept { return places_.take(); }
+  std::uint32_t places_taken() const noexcept { return places_.taken(); }
+
   Stream* first() const noexcept { return streams_.first(); }
   std::uint32_t stream_count() const noexcept {
     return static_cast<std::uint32_t>(streams_.size());
@@ -194,6 +200,7 @@ class Machine {
   Context* context_;
   FrameLayer frames_;
   StreamList<Stream> streams_;
+  StreamPlaces places_;
   Stream* data_stream_ = nullptr;  // of the DATA frame at hand; null: nobody's
   Bytes content_;
   Instant idle_deadline_;

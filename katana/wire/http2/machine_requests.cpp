@@ -25,7 +25,9 @@ Step Machine::on_request(std::uint32_t id, bool end_stream, Bytes block, Instant
   if (verdict == HeadVerdict::malformed) {
     return refuse_stream(id, ErrorCode::protocol_error, now, outbox);
   }
-  if (streams_.size() >= context_->limits.streams_max) {
+  // What a client gave up counts until it has ended: else to reset streams would be to have more of
+  // them at work than was agreed.
+  if (streams_.size() + places_.taken() >= context_->limits.streams_max) {
     return refuse_stream(id, ErrorCode::refused_stream, now, outbox);
   }
   pending_id_ = id;

@@ -80,13 +80,13 @@ std::optional<Task<void>> RemoteKeys::refresh(Want want) {
     const std::lock_guard lock(state_mutex_);
     const Duration pause = has_keys_ ? options_.unknown_key_pause : retry_first;
     if (has_keys_ && want == Want::any) return std::nullopt;
-    if (!is_fetching_ && now < attempted_at_ + pause) return std::nullopt;
+    if (fetch_end_ == nullptr && now < attempted_at_ + pause) return std::nullopt;
   }
   if (begin_fetch(now)) {
     const auto spawned = core::spawn(fetch(shared_from_this()), "fetch keys");
     if (!spawned) end_fetch(std::unexpected(spawned.error()), now);
   }
-  return await_fetch(shared_from_this());
+  return await_fetch(fetch_end());
 }
 
 Task<Result<void>> RemoteKeys::load() {
@@ -101,10 +101,9 @@ Result<void> RemoteKeys::health() const {
   return fail(Code::unavailable, fmt::format("no keys of '{}': {}", options_.url, failure_));
 }
 
-// It happens once in the life of a key, and whoever waits may be on any reactor: looking now and
-// then is simpler than to tell all of them.
-Task<void> RemoteKeys::await_fetch(std::shared_ptr<RemoteKeys> self) {
-  while (self->is_fetching()) co_await core::sleep_for(milliseconds(5));
+// `end`: null: it has ended meanwhile.
+Task<void> RemoteKeys::await_fetch(std::shared_ptr<core::SharedEvent> end) {
+  if (end != nullptr) (void)co_await end->wait();
 }
 
 // ---- what keeps them fresh ----
@@ -132,7 +131,7 @@ Task<void> RemoteKeys::keep_fresh(std::shared_ptr<RemoteKeys> self) {
     if (self->begin_fetch(now)) {
       co_await fetch(self);
     } else {
-      co_await await_fetch(self);
+      co_await await_fetch(self->fetch_end());
     }
   }
 }
@@ -159,14 +158,24 @@ Duration RemoteKeys::pause(Instant now) {
   return pause;
 }
 
-bool RemoteKeys::is_fetching() const {
+std::shared_ptr<core::SharedEvent> RemoteKeys::fetch_end() const {
   const std::lock_guard lock(state_mutex_);
-  return is_fetching_;
+  return fetch_end_;
+}
+
+void RemoteKeys::let_on() {
+  std::shared_ptr<core::SharedEvent> ended;
+  {
+    const std::lock_guard lock(state_mutex_);
+    ended = std::exchange(fetch_end_, nullptr);
+  }
+  if (ended != nullptr) ended->set();
 }
 
 bool RemoteKeys::begin_fetch(Instant now) {
   const std::lock_guard lock(state_mutex_);
-  if (std::exchange(is_fetching_, true)) return false;
+  if (fetch_end_ != nullptr) return false;
+  fetch_end_ = std::make_shared<core::SharedEvent>();
   attempted_at_ = now;
   return true;
 }
@@ -176,9 +185,7 @@ Task<void> RemoteKeys::fetch(std::shared_ptr<RemoteKeys> self) {
   struct Cut {
     RemoteKeys* keys;
     ~Cut() {
-      if (keys == nullptr) return;
-      const std::lock_guard lock(keys->state_mutex_);
-      keys->is_fetching_ = false;
+      if (keys != nullptr) keys->let_on();
     }
   } cut{self.get()};
   auto fetched = co_await self->request();
@@ -213,8 +220,8 @@ void RemoteKeys::end_fetch(Result<Fetched> fetched, Instant now) {
       retry_ = nanoseconds(std::clamp(2 * retry_.ns, retry_first.ns, retry_max.ns));
       due_at_ = now + retry_;
       failure_ = words;
-      is_fetching_ = false;
     }
+    let_on();
     tell("keys cannot be fetched: " + words);
     return;
   }
@@ -233,9 +240,11 @@ void RemoteKeys::end_fetch(Result<Fetched> fetched, Instant now) {
     replace(std::move(fetched->keys));
     for (const std::string& each : fetched->passed_over) tell(each);
   }
-  const std::lock_guard lock(state_mutex_);
-  has_keys_ = true;  // behind the set: who sees it finds the keys
-  is_fetching_ = false;
+  {
+    const std::lock_guard lock(state_mutex_);
+    has_keys_ = true;  // behind the set: who sees it finds the keys
+  }
+  let_on();
 }
 
 void RemoteKeys::tell(Bytes words) const {

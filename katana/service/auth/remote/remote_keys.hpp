@@ -6,6 +6,7 @@
 //   at first          fetched for the first request that needs them, which waits, or by load()
 //   in between        fetched again when four fifths of `max-age` are over, within bounds
 //   an unknown key    fetched once, for all requests together, at most every unknown_key_pause
+//   while it answers  all who wait wait for its one end, on whichever reactor, and cost no time
 //   the issuer fails  tried again after 1 s, 2 s, … 60 s; the last keys go on to serve until they
 //                     are kept_max old; from then on requests get 503 until there are others
 //
@@ -27,6 +28,7 @@
 #include "katana/base/result.hpp"
 #include "katana/base/task.hpp"
 #include "katana/client/http_client.hpp"
+#include "katana/core/shared_wait.hpp"
 #include "katana/jose/jwk.hpp"
 #include "katana/service/auth/token_keys.hpp"
 
@@ -75,13 +77,16 @@ class RemoteKeys final : public TokenKeys, public std::enable_shared_from_this<R
   // Each a coroutine that keeps this alive.
   static Task<void> keep_fresh(std::shared_ptr<RemoteKeys> self);
   static Task<void> fetch(std::shared_ptr<RemoteKeys> self);
-  static Task<void> await_fetch(std::shared_ptr<RemoteKeys> self);
+  static Task<void> await_fetch(std::shared_ptr<core::SharedEvent> end);
 
   void watch();
   // True: this caller is the one that fetches.
   bool begin_fetch(Instant now);
   void end_fetch(Result<Fetched> fetched, Instant now);
-  bool is_fetching() const;
+  // The end of the fetch that runs; null: none does.
+  std::shared_ptr<core::SharedEvent> fetch_end() const;
+  // Those who wait for the fetch go on. Without the mutex.
+  void let_on();
   Task<Result<Fetched>> request() const;
   // How long until something is due.
   Duration pause(Instant now);
@@ -91,7 +96,7 @@ class RemoteKeys final : public TokenKeys, public std::enable_shared_from_this<R
   const RemoteKeysOptions options_;
   mutable std::mutex state_mutex_;
   bool is_watched_ = false;
-  bool is_fetching_ = false;
+  std::shared_ptr<core::SharedEvent> fetch_end_;  // null: nothing is fetched
   bool has_keys_ = false;
   Instant attempted_at_ = {};
   Instant fetched_at_ = {};

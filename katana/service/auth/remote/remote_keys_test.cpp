@@ -111,6 +111,24 @@ TEST_F(RemoteKeysTest, requests_that_wait_at_a_time_wait_for_one_fetch) {
   EXPECT_EQ(fetches(), 1U);
 }
 
+TEST_F(RemoteKeysTest, requests_that_wait_while_the_issuer_hangs_wake_nobody) {
+  issuer.delay(seconds(60));
+  const std::string token = token_of(first);
+  std::vector<testing::PendingReply> pending;
+  for (int count = 0; count < 10; ++count) {
+    pending.push_back(server.begin("GET", "/", "", {{"Authorization", "Bearer " + token}}));
+  }
+  server.advance(milliseconds(100));
+  const std::uint64_t before = server.reactor().counters().turns;
+  const std::uint64_t timers = server.reactor().timers().operations();
+  server.advance(seconds(4));
+  // A timer moves down the levels of the wheel; whoever looks now and then arms thousands.
+  EXPECT_LE(server.reactor().timers().operations() - timers, 10U);
+  EXPECT_LE(server.reactor().counters().turns - before, 10U);
+  server.advance(seconds(2));  // the fetch is late, and ends
+  for (auto& each : pending) EXPECT_EQ(each.status(), 503U);
+}
+
 TEST_F(RemoteKeysTest, they_are_fetched_ahead_of_the_end_of_max_age) {
   cache_control = "public, max-age=1000";
   EXPECT_EQ(server.get("/load").status(), 204U);

@@ -1,4 +1,4 @@
-#include "katana/cache/shared_wait.hpp"
+#include "katana/core/shared_wait.hpp"
 
 #include <memory>
 
@@ -8,7 +8,7 @@
 #include "katana/base/recycler.hpp"
 #include "katana/core/reactor.hpp"
 
-namespace katana::cache::detail {
+namespace katana::core {
 
 void SharedWaiter::end() noexcept {
   home_.unexpect_open_ended();
@@ -50,9 +50,9 @@ void SharedWait::begin(std::coroutine_handle<> waiting, SharedWaiter::List& list
 void SharedWait::begin_again(const Waiting& waiting, SharedWaiter::List& list, Lock& mutex) {
   Executor* const home = Executor::current();
   if (home == nullptr) [[unlikely]] {
-    throw_misuse("a load of a cache was awaited on a thread without a reactor",
-                 "await it in a handler or another coroutine that a reactor runs; get() and put() "
-                 "may be called on any thread");
+    throw_misuse("what other threads do was awaited on a thread without a reactor",
+                 "await it in a handler or another coroutine that a reactor runs; of a cache get() "
+                 "and put() may be called on any thread");
   }
   waiter_ = new (recycler::allocate(sizeof(SharedWaiter))) SharedWaiter(*home, *this, waiting);
   // Open-ended: what it waits for may be done by this executor itself.
@@ -60,7 +60,7 @@ void SharedWait::begin_again(const Waiting& waiting, SharedWaiter::List& list, L
   list_ = &list;
   mutex_ = &mutex;
   list.push_back(*waiter_);
-  core::Reactor* const reactor = core::Reactor::current();
+  Reactor* const reactor = Reactor::current();
   if (reactor != nullptr && deadline_ != never) reactor->timers().arm(*this, deadline_);
 }
 
@@ -96,6 +96,23 @@ void SharedWait::on_time(TimerEntry& entry) noexcept {
   std::exchange(self.waiter_, nullptr)->end();
   self.is_late_ = true;
   waiting.resume();
+}
+
+void SharedEvent::set() noexcept {
+  SharedWaiter::List woken;
+  {
+    const std::scoped_lock lock(mutex_);
+    is_set_ = true;
+    while (!list_.empty()) woken.push_back(take_first(list_));
+  }
+  while (!woken.empty()) wake(woken.pop_front());
+}
+
+bool SharedEvent::Wait::await_suspend(std::coroutine_handle<> waiting) {
+  const std::scoped_lock lock(event_.mutex_);
+  if (event_.is_set_) return false;
+  begin(waiting, event_.list_, event_.mutex_);
+  return true;
 }
 
 bool SharedPlaces::Acquire::await_suspend(std::coroutine_handle<> waiting) {
@@ -136,6 +153,6 @@ std::size_t SharedPlaces::waiting() const {
   return list_.size();
 }
 
-}  // namespace katana::cache::detail
+}  // namespace katana::core
 
 // SPDX-License-Identifier: Apache-2.0

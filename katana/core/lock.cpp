@@ -1,6 +1,6 @@
-#include "katana/cache/lock.hpp"
+#include "katana/core/lock.hpp"
 
-namespace katana::cache::detail {
+namespace katana::core {
 
 void Lock::wait() noexcept {
   // Some tens of nanoseconds are held in general; a microsecond is less than a sleep costs.
@@ -19,6 +19,6 @@ void Lock::wait() noexcept {
   }
 }
 
-}  // namespace katana::cache::detail
+}  // namespace katana::core
 
 // SPDX-License-Identifier: Apache-2.0

@@ -1,4 +1,4 @@
-// Lock: a mutex of four octets whose uncontended way is in the caller's code: a shard's lock, the
+// Lock: a mutex of four bytes whose uncontended way is in the caller's code. So a shard's lock, the
 // array of its buckets and its count of hits stand in one cache line, which goes from processor to
 // processor with each hit of another thread.
 //
@@ -17,7 +17,7 @@
 #include "katana/base/futex.hpp"
 #include "katana/base/hints.hpp"
 
-namespace katana::cache::detail {
+namespace katana::core {
 
 class Lock {
  public:
@@ -49,6 +49,6 @@ class Lock {
   FutexWord word_ = is_free;
 };
 
-}  // namespace katana::cache::detail
+}  // namespace katana::core
 
 // SPDX-License-Identifier: Apache-2.0
