@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "katana/bus/nats/nats_home.hpp"
+#include "katana/bus/nats/publisher.hpp"
 #include "katana/bus/subject.hpp"
 #include "katana/wire/nats/writer.hpp"
 
@@ -66,29 +66,6 @@ NatsBus::NatsBus(NatsOptions options, std::shared_ptr<upstream::Shared> shared,
   health_ = {.ready = false, .state = BusState::connecting, .detail = "not begun"};
 }
 
-NatsBus::~NatsBus() {
-  const std::lock_guard lock(mutex_);
-  if (home_ != nullptr) {
-    home_->leave();
-  } else if (health_.state != BusState::closed) {
-    streams_->note_not_stored(to_store_.size());
-  }
-}
-
-void NatsBus::start(core::Reactor& home) {
-  auto started = std::make_shared<Home>(*this, home);
-  home.attach(started.get(), std::make_unique<Home::Place>(started));
-  {
-    const std::lock_guard lock(mutex_);
-    KATANA_REQUIRE(home_ == nullptr);
-    home_ = started.get();
-    home_reactor_ = &home;
-    health_.since = home.now();
-    health_.detail = "begun";
-  }
-  started->start();
-}
-
 std::string NatsBus::full_subject(Bytes subject) const {
   if (options_.prefix.empty() || is_raw_subject(subject)) return std::string(subject);
   return fmt::format("{}.{}", options_.prefix, subject);
@@ -127,12 +104,6 @@ void NatsBus::change(const std::shared_ptr<Pattern>& pattern, Bytes group, bool 
   ring();
 }
 
-// With the lock held, so that the reactor is there.
-void NatsBus::ring() {
-  if (home_ == nullptr || std::exchange(rung_, true)) return;
-  home_->ring();
-}
-
 // The bus's own limits, and the server's.
 Result<void> NatsBus::check_sendable(const Publication& publication) {
   if (auto checked = fan_out_.check(publication); !checked) return checked;
@@ -144,35 +115,6 @@ Result<void> NatsBus::check_sendable(const Publication& publication) {
                             publication.subject, bytes, payload_max));
   }
   return {};
-}
-
-Result<Published> NatsBus::publish(const Publication& publication) {
-  if (auto checked = check_sendable(publication); !checked) {
-    return std::unexpected(checked.error());
-  }
-  std::optional<HeldMessage> made;
-  const Published published{.is_here = fan_out_.deliver(publication, false, made)};
-  const bool is_up = is_up_.load(std::memory_order_acquire);
-  if (!is_up && options_.away.policy == WhenAway::refuse) {
-    kept_refused_.fetch_add(1, std::memory_order_relaxed);
-    return fail(Code::unavailable,
-                fmt::format("no NATS server is connected, and '{}' is not kept for one: {}",
-                            publication.subject, health().detail));
-  }
-  // relaxed: on the home reactor's thread these are that thread's own, or of others whose
-  // publications are not ordered with this one.
-  const core::Reactor* const here = core::Reactor::current();
-  if (is_up && here != nullptr && here == home_reactor_.load(std::memory_order_relaxed) &&
-      !has_outgoing_.load(std::memory_order_relaxed)) {
-    // Its own thread alone ends it.
-    Home& home = *home_;
-    // An answer may come at once: what it comes to is subscribed to before the question.
-    if (has_changes_.load(std::memory_order_relaxed)) home.take_changes();
-    if (home.send(publication)) return published;
-  }
-  if (!made) made.emplace(make_message(publication, true));
-  if (auto kept = enqueue(*made); !kept) return std::unexpected(kept.error());
-  return published;
 }
 
 // Its subscribers of this process have it at once, and once.

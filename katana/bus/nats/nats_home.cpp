@@ -6,7 +6,6 @@
 #include <charconv>
 #include <cstring>
 
-#include "katana/base/secrets.hpp"
 #include "katana/bus/subject.hpp"
 #include "katana/core/sleep.hpp"
 
@@ -48,14 +47,6 @@ Origin take_origin(Bytes& headers) noexcept {
 }
 
 }  // namespace
-
-std::uint64_t random_publisher() {
-  std::uint64_t publisher = 0;
-  while (publisher == 0) {
-    fill_random({reinterpret_cast<char*>(&publisher), sizeof(publisher)});
-  }
-  return publisher;
-}
 
 void NatsBus::Home::set_health(BusState state, std::string detail) {
   const std::lock_guard lock(bus_->mutex_);
@@ -385,6 +376,66 @@ void NatsBus::Home::on_server_error(Bytes text) noexcept {
     bus_->fan_out_.tell(pattern, {.kind = NoticeKind::denied});
     return;
   }
+}
+
+// ---- what NatsBus does with it; here, because it knows NatsBus ----------------------------------
+
+NatsBus::~NatsBus() {
+  const std::lock_guard lock(mutex_);
+  if (home_ != nullptr) {
+    home_->leave();
+  } else if (health_.state != BusState::closed) {
+    streams_->note_not_stored(to_store_.size());
+  }
+}
+
+void NatsBus::start(core::Reactor& home) {
+  auto started = std::make_shared<Home>(*this, home);
+  home.attach(started.get(), std::make_unique<Home::Place>(started));
+  {
+    const std::lock_guard lock(mutex_);
+    KATANA_REQUIRE(home_ == nullptr);
+    home_ = started.get();
+    home_reactor_ = &home;
+    health_.since = home.now();
+    health_.detail = "begun";
+  }
+  started->start();
+}
+
+// With the lock held, so that the reactor is there.
+void NatsBus::ring() {
+  if (home_ == nullptr || std::exchange(rung_, true)) return;
+  home_->ring();
+}
+
+Result<Published> NatsBus::publish(const Publication& publication) {
+  if (auto checked = check_sendable(publication); !checked) {
+    return std::unexpected(checked.error());
+  }
+  std::optional<HeldMessage> made;
+  const Published published{.is_here = fan_out_.deliver(publication, false, made)};
+  const bool is_up = is_up_.load(std::memory_order_acquire);
+  if (!is_up && options_.away.policy == WhenAway::refuse) {
+    kept_refused_.fetch_add(1, std::memory_order_relaxed);
+    return fail(Code::unavailable,
+                fmt::format("no NATS server is connected, and '{}' is not kept for one: {}",
+                            publication.subject, health().detail));
+  }
+  // relaxed: on the home reactor's thread these are that thread's own, or of others whose
+  // publications are not ordered with this one.
+  const core::Reactor* const here = core::Reactor::current();
+  if (is_up && here != nullptr && here == home_reactor_.load(std::memory_order_relaxed) &&
+      !has_outgoing_.load(std::memory_order_relaxed)) {
+    // Its own thread alone ends it.
+    Home& home = *home_;
+    // An answer may come at once: what it comes to is subscribed to before the question.
+    if (has_changes_.load(std::memory_order_relaxed)) home.take_changes();
+    if (home.send(publication)) return published;
+  }
+  if (!made) made.emplace(make_message(publication, true));
+  if (auto kept = enqueue(*made); !kept) return std::unexpected(kept.error());
+  return published;
 }
 
 }  // namespace katana::bus

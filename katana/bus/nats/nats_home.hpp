@@ -8,6 +8,8 @@
 // Invariant  nothing of it is called by the reactor once the bus or the reactor has ended.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -15,20 +17,11 @@
 
 #include "katana/bus/nats/link.hpp"
 #include "katana/bus/nats/nats_bus.hpp"
+#include "katana/bus/nats/publisher.hpp"
 #include "katana/bus/nats/store_sender.hpp"
 #include "katana/bus/requests.hpp"
 
 namespace katana::bus {
-
-// The header that carries a publisher's numbers.
-inline constexpr Bytes sequence_header = "Katana-Seq: ";
-
-// Subjects that have no prefix, and no numbers.
-inline bool is_raw_subject(Bytes subject) noexcept {
-  return subject.starts_with(inbox_prefix) || subject.starts_with('$');
-}
-
-std::uint64_t random_publisher();  // not 0
 
 class NatsBus::Home final : public std::enable_shared_from_this<Home>,
                             private NatsLinkEvents,
