@@ -471,6 +471,74 @@ class CommandTest(unittest.TestCase):
         self.assertRegex(last, r"^tidy: \d+ findings; 1 checks, \d+ files")
 
 
+class PromisesTest(TidyTest):
+    check = "promises"
+    tests = {"katana/x/thing_test.cpp": "TEST(Thing, a_stranger_is_refused) {}\nTEST_F(ThingTest,\n       waits) {}\n",
+             "katana/x/thing_fuzz.cpp": "", "tests/end_to_end/test_thing.py": "def test_a_stranger_is_refused():\n",
+             "katana/engine/cases_test.hpp": "#define KATANA_CASE(name) TYPED_TEST_P(Engine, name)\n"
+                                             "KATANA_CASE(accepts) {}\n",
+             "katana/wire/http1/machine.cases.md": "# Cases\n## Two Hosts\n",
+             "tests/conformance/h1corpus.json": '{"cases": [{"name": "smuggle-te"}]}', "tools/matrix": "row walk\n"}
+    table = "| class | shown by |\n|---|---|\n"
+    contract = "// Thing: it is.\n//\n// Invariant  it holds,\n//            whatever comes.\n#pragma once\n"
+
+    def documents(self, text):
+        return {**self.tests, "SECURITY.md": text}
+
+    def test_every_way_to_name_a_test_is_known(self):
+        for named in ("`Thing.a_stranger_is_refused`", "`Thing.*`", "`Thing`", "`ThingTest.waits`", "`thing_fuzz`",
+                      "`test_a_stranger_is_refused`", "`thing_test.cpp::Thing.a_stranger_is_refused`",
+                      "`Engine.accepts`", 'case "Two Hosts"', "corpus `smuggle-te`", "corpus `smuggle-*`",
+                      "`tools/matrix walk`", "`…is_refused`", 'case "Two Hosts"; `Thing`',
+                      "corpus `smuggle-te`, `smuggle-*`; `Thing`"):
+            self.accepts(self.documents(f"{self.table}| a thing | {named} |\n"))
+
+    def test_a_promise_without_a_test_and_a_test_that_is_not_there_are_refused(self):
+        for named in ("`Thing.is_gone`", "`test_is_gone`", "`gone_fuzz`", 'case "Three Hosts"', "corpus `gone-*`",
+                      "`tools/matrix gone`", "`other_test.cpp::Thing.a_stranger_is_refused`", "`thing_test.cpp`",
+                      "`Thing`, `Gone`"):
+            self.refuses(self.documents(f"{self.table}| a thing | {named} |\n"), "SECURITY.md:3: the test '")
+        for nothing in ("", "of that module", "by review"):
+            self.refuses(self.documents(f"{self.table}| a thing | {nothing} |\n"),
+                         "SECURITY.md:3: no test shows 'a thing")
+
+    def test_what_is_left_to_others_is_no_promise_and_other_tables_are_not_looked_at(self):
+        for whose in ("the program's", "open", "the operator's: its network"):
+            self.accepts(self.documents(f"{self.table}| a thing | {whose} |\n"))
+        self.accepts(self.documents("| name | default |\n|---|---|\n| a | 1 |\n"))
+
+    def test_a_bar_within_backticks_ends_no_cell(self):
+        self.accepts(self.documents(f"{self.table}| `a|b` | `Thing` |\n"))
+
+    def test_each_numbered_promise_says_what_shows_it(self):
+        title = "## What is promised\n\n"
+        self.accepts(self.documents(f"{title}1. It holds,\n   always. Shown by `Thing`.\n\n## More\n\n1. One.\n"))
+        self.refuses(self.documents(f"{title}1. It holds. Shown by `Thing`.\n2. So does this, see `Thing`.\n"),
+                     "SECURITY.md:4: no test shows '2. So does this")
+
+    def test_an_invariant_of_a_header_has_its_row(self):
+        row = "| header | shown by |\n|---|---|\n| [`katana/x/thing.hpp`](../katana/x/thing.hpp) | `Thing` |\n"
+        self.accepts({**self.tests, "katana/x/thing.hpp": self.contract, "docs/invariants.md": row})
+        self.refuses({**self.tests, "katana/x/thing.hpp": self.contract},
+                     "katana/x/thing.hpp:3: no test shows 'it holds, whatever comes.'")
+        gone = row.replace("`Thing`", "`Gone`")
+        self.refuses({**self.tests, "katana/x/thing.hpp": self.contract, "docs/invariants.md": gone},
+                     "katana/x/thing.hpp:3: the test 'Gone'")
+        self.refuses({**self.tests, "docs/invariants.md": row},
+                     "docs/invariants.md:1: katana/x/thing.hpp has no invariant any more")
+        self.accepts({**self.tests, "katana/x/thing.hpp": self.contract.replace("it holds,", "none.").replace(
+            "//            whatever comes.\n", "")})
+
+    def test_the_list_of_headers_without_a_test_only_becomes_shorter(self):
+        row = "| header | shown by |\n|---|---|\n| [`katana/x/thing.hpp`](../katana/x/thing.hpp) | `Thing` |\n"
+        excused = {"tools/promises_ratchet.json": '["katana/x/thing.hpp"]'}
+        self.accepts({**self.tests, **excused, "katana/x/thing.hpp": self.contract})
+        self.refuses({**self.tests, **excused, "katana/x/thing.hpp": self.contract, "docs/invariants.md": row},
+                     "tools/promises_ratchet.json:1: katana/x/thing.hpp has a test now")
+        self.refuses({**self.tests, **excused},
+                     "tools/promises_ratchet.json:1: katana/x/thing.hpp has no invariant, or is gone")
+
+
 if __name__ == "__main__":
     unittest.main()
 

@@ -15,6 +15,7 @@
 #include "katana/chat/host/chat_server.hpp"
 #include "katana/log/log.hpp"
 #include "katana/server/http_server.hpp"
+#include "katana/server/operations.hpp"
 #include "tls_flags.hpp"
 
 namespace {
@@ -281,6 +282,9 @@ int serve(const Flags& flags, const server::EngineChoice& engine,
   log_budget(log, server, flags);
   if (options.metrics_port) {
     log.info("metrics on http://{}:{}/metrics", flags.address, server.metrics_port());
+    if (!server::is_loopback(flags.address)) {
+      log.warn("every client that reaches port {} is shown the metrics", server.metrics_port());
+    }
   }
   if (options.websocket_port) {
     const char* const s = options.tls ? "s" : "";

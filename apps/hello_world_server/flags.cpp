@@ -37,8 +37,9 @@ void describe(CLI::App& app, Flags& flags) {
       [](std::string& text) { return text.empty() ? std::string("must not be empty") : ""; }, "");
   app.add_option("--address", flags.address, "numeric address to listen on")->capture_default_str();
   app.add_option("--host", flags.hosts,
-                 "one more name of this server, to which /metrics and the details of /health and "
-                 "/ready answer; they do to localhost and the address")
+                 "one more name of this server, under which every client is shown "
+                 "/metrics and the details of /health and /ready; without any they are for clients "
+                 "of this machine, if it listens on a loopback address")
       ->allow_extra_args(false);
   app.add_option("--port", flags.port, "port to listen on; 0 lets the kernel choose")
       ->envname("HELLO_PORT")

@@ -106,7 +106,10 @@ int serve(const Program& program, const Flags& flags, server::EngineKind engine,
           Clock::time_point began) {
   auto observability = server::Observability::make();
   if (!observability) return fail_with(program, 1, observability.error().describe());
-  const server::OperationsGuard guard({.addresses = {flags.address}, .hosts = flags.hosts});
+  server::OperationsRules rules{.addresses = {flags.address}, .hosts = flags.hosts};
+  // The operator who gives it a name wants the pages under that name; it has one listener.
+  if (!flags.hosts.empty()) rules.listener = 0;
+  const server::OperationsGuard guard(std::move(rules));
   auto service = make_service([&](Group& routes) {
     (*observability)->mount(routes, guard);
     Group inner = routes.group("");

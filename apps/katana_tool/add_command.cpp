@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "katana/config/units.hpp"
+#include "katana/openapi/generate/names.hpp"
 #include "katana_tool/files.hpp"
 #include "katana_tool/systemd_command.hpp"
 
@@ -58,14 +59,22 @@ Result<void> refuse_present(const std::string& text, const std::string& name) {
   return fail(Code::already_exists, fmt::format("there is a function '{}' already", name));
 }
 
+// A keyword or a macro gets an underscore: a function and a parameter may not be called so.
+std::string as_identifier(const std::string& name) {
+  return openapi::generate::value_name(name) == name + "_" ? name + "_" : name;
+}
+
 struct Route {
   std::string function;                 // get_items_id
   std::vector<std::string> parameters;  // id
+  std::vector<std::string> variables;   // of the same: id, class_
 };
 
 // "/items/{id}"
 Result<Route> read_path(const std::string& method, const std::string& path) {
-  Route route{.function = lower(method), .parameters = {}};
+  Route route{.function = lower(method), .parameters = {}, .variables = {}};
+  openapi::generate::Scope taken;
+  (void)taken.take("format_text");  // the handler calls it
   if (!path.starts_with('/') || path.find_first_of(" \"\\?#") != path.npos) {
     return fail(Code::invalid_argument,
                 fmt::format("'{}' is no path of a route: give one such as /items/{{id}}", path));
@@ -84,6 +93,7 @@ Result<Route> read_path(const std::string& method, const std::string& path) {
                   fmt::format("'{}': a parameter is a name in braces, such as {{id}}", path));
     }
     route.parameters.push_back(name);
+    route.variables.push_back(taken.take(openapi::generate::value_name(name)));
   }
   if (path == "/") route.function += "_root";
   return route;
@@ -98,10 +108,12 @@ Result<int> add_route(const AddFlags& flags) {
     return std::unexpected(free.error());
   }
   std::string parameters, words, arguments;
-  for (const std::string& each : route->parameters) {
+  for (const std::string& each : route->variables) {
     parameters += fmt::format("{}Path<std::string> {}", parameters.empty() ? "" : ", ", each);
-    words += fmt::format("{}{}={{}}", words.empty() ? "" : " ", each);
     arguments += fmt::format(", *{}", each);
+  }
+  for (const std::string& each : route->parameters) {
+    words += fmt::format("{}{}={{}}", words.empty() ? "" : " ", each);
   }
   const std::string reply = words.empty() ? fmt::format("\"{} {}\"", flags.method, flags.path)
                                           : fmt::format("format_text(\"{}\"{})", words, arguments);
@@ -139,14 +151,15 @@ Result<int> add_job(const AddFlags& flags) {
   }
   auto text = read_file(flags.file);
   if (!text) return std::unexpected(text.error());
-  if (auto free = refuse_present(*text, flags.name); !free) return std::unexpected(free.error());
+  const std::string name = as_identifier(flags.name);
+  if (auto free = refuse_present(*text, name); !free) return std::unexpected(free.error());
   const std::string function = fmt::format(
       "Task<Result<void>> {}(const registry::Services& services) {{\n"
       "  services.get<log::Log>().logger(\"jobs\").info(\"{} ran\");\n  co_return Result<void>();\n"
       "}}\n\n",
-      flags.name, flags.name);
+      name, flags.name);
   const std::string line = fmt::format("  app.job(\"{}\", jobs::every(milliseconds({})), {});\n",
-                                       flags.name, every->count_ms(), flags.name);
+                                       flags.name, every->count_ms(), name);
   if (auto done = insert_above(*text, "// katana: handlers", function, flags.file); !done) {
     return std::unexpected(done.error());
   }
@@ -154,7 +167,7 @@ Result<int> add_job(const AddFlags& flags) {
     return std::unexpected(done.error());
   }
   if (auto done = replace_file(flags.file, *text); !done) return std::unexpected(done.error());
-  fmt::print("{}: {}() runs every {}\n", flags.file, flags.name, flags.every);
+  fmt::print("{}: {}() runs every {}\n", flags.file, name, flags.every);
   return 0;
 }
 

@@ -1,6 +1,7 @@
 #include "katana_tool/new_command.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -47,13 +48,12 @@ constexpr File files[] = {
     {"tests/app_test.cpp", embedded::file_app_test_cpp_in},
 };
 
-// Of C++, which a namespace cannot be called, and of CMake.
+// Of CMake, which no target can be called, and ours.
 const std::set<std::string, std::less<>> reserved_names = {
-    "all",   "and",    "asm",    "auto",   "bool",     "break", "case",     "char",   "class",
-    "clean", "const",  "delete", "do",     "double",   "else",  "enum",     "for",    "help",
-    "if",    "inline", "int",    "katana", "long",     "new",   "not",      "or",     "private",
-    "short", "static", "std",    "struct", "switch",   "test",  "template", "this",   "throw",
-    "try",   "union",  "using",  "void",   "volatile", "while", "xor",      "install"};
+    "all",     "clean",          "depend",     "edit_cache",
+    "help",    "install",        "katana",     "list_install_components",
+    "package", "package_source", "preinstall", "rebuild_cache",
+    "test"};
 
 Result<void> check_name(std::string_view name) {
   const auto allowed = [](char c) {
@@ -64,8 +64,8 @@ Result<void> check_name(std::string_view name) {
   if (!fits || reserved_names.contains(name)) {
     return fail(Code::invalid_argument,
                 fmt::format("'{}' is no name for a project: begin with a letter, and take a-z, "
-                            "0-9, - and _, at most 40, and no keyword",
-                            name));
+                            "0-9, - and _, at most 40, and no target of CMake ({})",
+                            name, fmt::join(reserved_names, ", ")));
   }
   return {};
 }
@@ -121,8 +121,12 @@ Result<int> write_project(const NewFlags& flags) {
 TemplateValues values_of_project(const std::string& name) {
   const std::string plain = with_underscores(name);
   TemplateValues values;
-  values.values = {
-      {"name", name}, {"namespace", plain}, {"prefix", upper(plain)}, {"version", KATANA_VERSION}};
+  // No keyword, macro or function of the C library ends so; `time`, `link` and `main` are some.
+  const std::string name_space = plain + "_app";
+  values.values = {{"name", name},
+                   {"namespace", name_space},
+                   {"prefix", upper(plain)},
+                   {"version", KATANA_VERSION}};
   return values;
 }
 

@@ -118,6 +118,9 @@ class Config {
     return {loaded, &loaded->value};
   }
 
+  // What the sources have that is no mistake and should be known, as variables that set nothing.
+  std::vector<std::string> notes() const { return current()->notes; }
+
   // Every effective value and where it came from, as YAML.
   std::string print() const {
     const auto loaded = current();
@@ -141,6 +144,7 @@ class Config {
       return std::unexpected(checked.error().within("the configuration was not reloaded"));
     }
     merged->origins = std::move(merging.origins);
+    merged->notes = (*fresh)->notes;
     const std::lock_guard lock(state_->mutex);
     state_->current = merged;
     return std::move(merging.found);
@@ -150,6 +154,7 @@ class Config {
   struct Loaded {
     T value;
     Origins origins;
+    std::vector<std::string> notes;
   };
   struct State {
     std::mutex reload_mutex;
@@ -177,6 +182,7 @@ class Config {
     read_group(reading, &root, loaded->value, shape);
     if (!problems.empty()) return std::unexpected(problems.error());
     loaded->origins = std::move(reading.origins);
+    loaded->notes = problems.notes();
     return loaded;
   }
 

@@ -14,11 +14,19 @@ void Problems::add(const Origin& origin, Bytes path, Bytes words) {
   lines_.push_back({origin, fmt::format("{}{}{}{}", place, path, path.empty() ? "" : ": ", words)});
 }
 
+void Problems::note(const Origin& origin, Bytes words) {
+  if (notes_.size() < problems_max)
+    notes_.push_back(fmt::format("{}: {}", origin.describe(), words));
+}
+
 void Problems::add(const Problems& others) {
   for (const Line& line : others.lines_) {
     if (lines_.size() < problems_max) lines_.push_back(line);
   }
   count_ += others.count_;
+  for (const std::string& note : others.notes_) {
+    if (notes_.size() < problems_max) notes_.push_back(note);
+  }
 }
 
 Error Problems::error() const {

@@ -22,6 +22,9 @@ class Problems {
  public:
   // "katana.yaml:12: network.http.port: expected 1 to 65535, got 0". A path may be empty.
   void add(const Origin& origin, Bytes path, Bytes words);
+  // What is no mistake and should be known; of notes at most problems_max are kept.
+  void note(const Origin& origin, Bytes words);
+  const std::vector<std::string>& notes() const noexcept { return notes_; }
   // All of them, behind those that are here.
   void add(const Problems& others);
 
@@ -36,6 +39,7 @@ class Problems {
     std::string text;
   };
   std::vector<Line> lines_;
+  std::vector<std::string> notes_;
   std::size_t count_ = 0;
 };
 

@@ -9,6 +9,7 @@
 #include <optional>
 #include <system_error>
 
+#include "katana/config/variables.hpp"
 #include "katana/config/yaml.hpp"
 
 extern char** environ;
@@ -49,13 +50,13 @@ std::optional<std::string> read_file(const Sources& sources, const Origin& origi
   return text;
 }
 
-std::vector<std::string> split(Bytes text, Bytes separator) {
+std::vector<std::string> split_by_points(Bytes text) {
   std::vector<std::string> parts;
   while (true) {
-    const std::size_t at = text.find(separator);
+    const std::size_t at = text.find('.');
     parts.emplace_back(text.substr(0, at));
     if (at == text.npos) return parts;
-    text.remove_prefix(at + separator.size());
+    text.remove_prefix(at + 1);
   }
 }
 
@@ -178,15 +179,24 @@ Node read_sources(const Sources& sources, const Shape& shape, Problems& problems
     const auto named = std::ranges::find(sources.environment_names, name,
                                          &std::pair<std::string, std::string>::first);
     if (named != sources.environment_names.end()) {
-      overlay.apply(split(named->second, "."), value, origin_of(Origin::Kind::environment, name));
+      if (is_address_of_service(name, value)) {
+        problems.note(origin_of(Origin::Kind::environment, name), service_words);
+        continue;
+      }
+      overlay.apply(split_by_points(named->second), value,
+                    origin_of(Origin::Kind::environment, name));
       continue;
     }
     if (prefix.empty() || !name.starts_with(prefix) ||
         std::ranges::count(sources.environment_others, name) != 0) {
       continue;
     }
-    overlay.apply(split(Bytes(name).substr(prefix.size()), "__"), value,
-                  origin_of(Origin::Kind::environment, name));
+    const VariableKeys keys = keys_of_variable(name, prefix, value, shape);
+    if (keys.words.empty()) {
+      overlay.apply(keys.path, value, origin_of(Origin::Kind::environment, name));
+    } else {
+      problems.note(origin_of(Origin::Kind::environment, name), keys.words);
+    }
   }
   for (const std::string& set : sources.sets) {
     const std::size_t equals = set.find('=');
@@ -195,7 +205,7 @@ Node read_sources(const Sources& sources, const Shape& shape, Problems& problems
     if (equals == set.npos) {
       problems.add(origin, "", "has no value: write KEY=VALUE");
     } else {
-      overlay.apply(split(key, "."), Bytes(set).substr(equals + 1), origin);
+      overlay.apply(split_by_points(key), Bytes(set).substr(equals + 1), origin);
     }
   }
   return root;

@@ -8,7 +8,8 @@
 // Thread     a value. process_environment() reads what setenv() changes: call it at the start.
 // Allocates  freely.
 // Fails      read_sources() adds to `problems`: a file that cannot be read or is larger than
-//            file_bytes_max, and every key that the shape does not have.
+//            file_bytes_max, and every key that the shape does not have. A variable that names no
+//            group of the shape is another's, and only noted (config/variables.hpp).
 // Invariant  none.
 #pragma once
 

@@ -422,31 +422,6 @@ void ApplicationCore::stop_services() noexcept {
   bus_.reset();
 }
 
-// What of the server the pages of operations are shown to: see server/operations.hpp.
-Result<void> ApplicationCore::make_guard() {
-  const auto present = settings();
-  server::OperationsRules rules{.hosts = present->http.hosts, .token = present->operations.token};
-  for (const int socket : manager_.listeners()) {
-    rules.addresses.push_back(engine::address_of(socket));
-  }
-  if (rules.addresses.empty()) rules.addresses.push_back(present->http.address);
-  for (const server::ListenerOptions& each : present->http.listeners) {
-    rules.addresses.push_back(each.address);
-  }
-  rules.exposed = !std::ranges::all_of(rules.addresses, server::is_loopback);
-  if (present->operations.port != 0) {
-    rules.listener = server::HttpServer::operations_listener(manager_.listeners(),
-                                                             present->http.listeners.size());
-    rules.addresses.push_back(present->operations.address);
-  } else if (present->operations.address != OperationsSettings().address) {
-    return fail(Code::invalid_argument,
-                "operations.address is given and operations.port is not: there would be no "
-                "listener; set operations.port");
-  }
-  guard_ = std::make_unique<server::OperationsGuard>(std::move(rules));
-  return {};
-}
-
 // Load is shed first, because that costs least; who waits for a place has passed the rest.
 void ApplicationCore::use_middleware(Router& router) {
   const auto present = settings();
@@ -592,44 +567,6 @@ Result<void> ApplicationCore::tell_phases() {
       mebibytes_of(budget.carry), mebibytes_of(budget.output), mebibytes_of(budget.engine),
       mebibytes_of(budget.held), mebibytes_of(budget.shared));
   return {};
-}
-
-// The first listener that is not of this machine alone.
-std::string ApplicationCore::exposed_url() const {
-  const auto present = settings();
-  const std::vector<server::ListenerOptions>& listeners = present->http.listeners;
-  const auto exposed = std::ranges::find_if_not(listeners, [](const server::ListenerOptions& each) {
-    return server::is_loopback(each.address);
-  });
-  const bool is_first =
-      !manager_.listeners().empty() || !server::is_loopback(present->http.address);
-  if (is_first || exposed == listeners.end()) return url();
-  return server_->other_urls()[static_cast<std::size_t>(exposed - listeners.begin())];
-}
-
-// Who may see what is asked when it is too late.
-void ApplicationCore::tell_operations() const {
-  const auto present = settings();
-  if (present->development && guard_->exposed()) {
-    logger_.warn(
-        "development is true, and {} is not a loopback address: every client is shown the causes "
-        "of failures; set development: false",
-        exposed_url());
-  }
-  const char* const with_token = present->operations.token.empty() ? "" : ", with the token";
-  if (present->operations.port != 0) {
-    const std::string own = server_->operations_url();
-    logger_.info("operations pages (/metrics, details of /health and /ready): on {}{}", own,
-                 with_token);
-  } else if (guard_->off()) {
-    logger_.warn(
-        "operations pages (/metrics, details of /health and /ready) are off: {} is not a loopback "
-        "address; set operations.port or operations.token",
-        exposed_url());
-  } else {
-    logger_.info("operations pages (/metrics, details of /health and /ready): on {}{}", url(),
-                 with_token);
-  }
 }
 
 Result<void> ApplicationCore::run_start_hooks() {

@@ -254,6 +254,7 @@ class ApplicationCore {
   virtual Result<void> load(config::Sources sources) = 0;
   virtual Result<config::Reloaded> load_again() = 0;
   virtual std::shared_ptr<const ApplicationSettings> settings() const = 0;
+  virtual std::vector<std::string> setting_notes() const = 0;  // see Config::notes()
   virtual std::string print_settings() const = 0;
   virtual std::string print_defaults() const = 0;
   virtual std::string print_schema() const = 0;
@@ -435,6 +436,7 @@ class Application final : public ApplicationCore {
   }
   Result<config::Reloaded> load_again() override { return config_->reload(); }
   std::shared_ptr<const ApplicationSettings> settings() const override { return config_->get(); }
+  std::vector<std::string> setting_notes() const override { return config_->notes(); }
   std::string print_settings() const override { return config_->print(); }
   std::string print_defaults() const override { return config::print_defaults<Settings>(); }
   std::string print_schema() const override {

@@ -13,6 +13,7 @@
 #include "katana/base/monotonic_clock.hpp"
 #include "katana/container/json_read.hpp"
 #include "katana/host/application.hpp"
+#include "katana/host/behind_proxy.hpp"
 #include "katana/host/describing.hpp"
 #include "katana/host/own_health.hpp"
 #include "katana/host/program_redis.hpp"
@@ -57,6 +58,7 @@ Result<void> ApplicationCore::check_loaded() const {
       !checked) {
     note("", checked.error());
   }
+  if (auto checked = check_operations(*present); !checked) note("", checked.error());
   if (auto checked = jobs_.check(present->jobs); !checked) note("", checked.error());
   if (auto checked = queues_.check(present->queue, !options_.database.empty()); !checked) {
     note("", checked.error());
@@ -88,9 +90,15 @@ int ApplicationCore::check_config(const CommandLine& line) {
   if (auto checked = check_loaded(); !checked) return fail_with(2, checked.error().describe());
   fmt::print("{}: the configuration is valid\n", options_.name);
   std::fflush(stdout);
+  for (const std::string& each : setting_notes()) {
+    fmt::print(stderr, "{}: note: {}\n", options_.name, each);
+  }
   const auto insecure = insecure_settings(*settings(), facts_of(line));
   for (const InsecureSetting& each : insecure) {
     fmt::print(stderr, "{}: insecure: {}\n", options_.name, each.describe());
+  }
+  for (const InsecureSetting& each : deployment_notes(*settings())) {
+    fmt::print(stderr, "{}: note: {}\n", options_.name, each.describe());
   }
   return line.strict && !insecure.empty() ? 1 : 0;
 }

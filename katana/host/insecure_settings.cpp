@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "katana/host/behind_proxy.hpp"
 #include "katana/sandbox/privileges.hpp"
 #include "katana/server/operations.hpp"
 
@@ -23,6 +24,9 @@ class Findings {
  public:
   void add(std::string key, std::string value, std::string problem, std::string remedy) {
     found_.push_back({std::move(key), std::move(value), std::move(problem), std::move(remedy)});
+  }
+  void add(std::vector<InsecureSetting> more) {
+    std::ranges::move(more, std::back_inserter(found_));
   }
   std::vector<InsecureSetting> take() { return std::move(found_); }
 
@@ -280,6 +284,7 @@ std::vector<InsecureSetting> insecure_settings(const ApplicationSettings& settin
   Findings findings;
   judge_listeners(settings, findings);
   judge_operations(settings, findings);
+  findings.add(insecure_behind_proxy(settings));
   judge_process(settings.process, findings);
   judge_sizes(settings.http, findings);
   judge_sessions(settings, findings);

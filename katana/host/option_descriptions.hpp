@@ -50,8 +50,12 @@ inline constexpr auto age = rules::range(Duration{}, seconds(7 * 24 * 3600));
 inline constexpr auto trusted_proxies =
     rules::help("networks of proxies, as 10.0.0.0/8 or unix, whose word of the client is believed");
 inline constexpr auto forwarded = rules::help(
-    "where those say who the client is: forwarded (RFC 7239), x_forwarded (X-Forwarded-For, -Proto "
-    "and -Host) or none");
+    "the header in which all of them say who the client is: forwarded (RFC 7239), x_forwarded "
+    "(X-Forwarded-For, -Proto, -Host), or none of them; the other is the client's own");
+inline constexpr auto parts = rules::help(
+    "what of it they overwrite in every request, and is believed: for, proto, host; the rest is "
+    "the "
+    "client's own");
 inline constexpr auto trust_request_ids = rules::help(
     "whose X-Request-Id and traceparent are accepted: always, those of trusted proxies, never; "
     "auto: "
@@ -133,6 +137,9 @@ namespace katana::http {
 
 // As http.forwarded names them.
 KATANA_DESCRIBE_ENUM(ForwardedFields, none, forwarded, x_forwarded)
+
+// As http.forwarded_parts names them.
+KATANA_DESCRIBE_ENUM(ForwardedPart, (client, "for"), proto, host)
 
 }  // namespace katana::http
 

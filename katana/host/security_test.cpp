@@ -83,9 +83,13 @@ TEST_F(SecurityTest, what_came_to_a_proxy_by_https_says_that_it_shall_come_so_ag
     router.get("/", [] { return Reply(204); });
   });
   CommandLine line;
-  line.sets = {"http.port=0",         "http.reactors=1",
-               "log.console=false",   "http.security_headers.enabled=true",
-               "http.tls.hsts=8760h", "http.trusted_proxies=[127.0.0.1]"};
+  line.sets = {"http.port=0",
+               "http.reactors=1",
+               "log.console=false",
+               "http.security_headers.enabled=true",
+               "http.tls.hsts=8760h",
+               "http.trusted_proxies=[127.0.0.1]",
+               "http.forwarded=forwarded"};
   const auto started = app.start(line);
   ASSERT_TRUE(started) << started.error().describe();
   std::thread thread([&] {

@@ -173,7 +173,7 @@ KATANA_DESCRIBE(
     (server_name, length(0, session::server_name_bytes_max), help("Server field; empty: none")),
     (hosts, length(0, 256), each(length(1, 253)), option_rules::hosts),
     (trusted_proxies, length(0, 1024), option_rules::trusted_proxies),
-    (forwarded, option_rules::forwarded),
+    (forwarded, option_rules::forwarded), (forwarded_parts, length(0, 3), option_rules::parts),
     (forwarded_hops_max, range(1, http::forwarded_hops_max), option_rules::forwarded_hops_max),
     (trust_request_ids, option_rules::trust_request_ids),
     (proxy_protocol, option_rules::proxy_protocol),

@@ -53,6 +53,7 @@ class AccessLogTest : public testing::Test {
     options.reactor.engine.links_max = 64;
     options.http.observer = &access;
     options.http.trusted_proxies = std::move(proxies);
+    options.http.forwarded = http::ForwardedFields::forwarded;
     HttpServer server(options, *service);
     EXPECT_TRUE(server.start());
     serve_clients(server, clients);

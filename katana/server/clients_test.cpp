@@ -66,6 +66,7 @@ class ClientsTest : public testing::Test {
 TEST_F(ClientsTest, a_trusted_proxy_names_the_client_on_every_engine) {
   options.proxy_protocol = ProxyProtocol::required;
   options.http.trusted_proxies = {*Network::parse("127.0.0.0/8")};
+  options.http.forwarded = http::ForwardedFields::forwarded;
   options.listeners = {{}};
   for (const EngineKind kind : engines()) {
     if (!choose_engine(engine_name(kind))) continue;  // forbidden here

@@ -65,6 +65,24 @@ TEST_F(HttpServerTest, serves_until_a_signal_and_reports_what_it_did) {
   }
 }
 
+TEST_F(HttpServerTest, no_reply_names_a_version) {
+  for (const std::string& name : {options.http.server_name, std::string()}) {
+    options.http.server_name = name;
+    router = Router();
+    router.get("/hello", [] { return Reply::text("hello there"); });
+    router.get("/throw", []() -> Reply { throw std::runtime_error("x"); });
+    serve([&](std::uint16_t port) {
+      for (const char* const path : {"/hello", "/throw", "/nowhere", "/%zz"}) {
+        const std::string reply = Client(port).ask(path);
+        const std::size_t at = reply.find("\r\nServer: ");
+        EXPECT_EQ(at == std::string::npos, name.empty()) << reply;
+        if (!name.empty()) EXPECT_EQ(reply.substr(at + 10, name.size() + 2), name + "\r\n");
+        EXPECT_EQ(reply.find("X-Powered-By"), std::string::npos);
+      }
+    });
+  }
+}
+
 TEST_F(HttpServerTest, every_mistake_in_the_options_fails_the_start_by_its_name) {
   options.http.server_name = "kat\nana";
   options.http.strict_transport_security = std::string(200, 'x');

@@ -279,6 +279,7 @@ TEST_F(ListenersTest, what_came_to_a_trusted_proxy_by_https_is_not_redirected) {
   options.listeners = {{.redirect_to_https = true, .redirect_port = 443}};
   options.http.trusted_proxies = {*Network::parse("127.0.0.0/8")};
   options.http.forwarded = http::ForwardedFields::x_forwarded;
+  options.http.forwarded_parts.push_back(http::ForwardedPart::host);
   const auto server = started();
   serve_clients(*server, [&](std::uint16_t) {
     const auto ask = [&](const std::string& fields) {
@@ -288,6 +289,23 @@ TEST_F(ListenersTest, what_came_to_a_trusted_proxy_by_https_is_not_redirected) {
     EXPECT_THAT(ask("X-Forwarded-Proto: http\r\nX-Forwarded-Host: shop.example\r\n"),
                 HasSubstr("\r\nLocation: https://shop.example/hello\r\n"));
     EXPECT_THAT(ask("X-Forwarded-Host: evil.example\r\n"), StartsWith("HTTP/1.1 421 "));
+    // A good name in the one does not make up for a strange one in the other.
+    Client client(server->port_of_listener(0));
+    client.send(
+        "GET /hello HTTP/1.1\r\nHost: evil.example\r\nX-Forwarded-Host: shop.example\r\n\r\n");
+    EXPECT_THAT(client.receive_reply(), StartsWith("HTTP/1.1 421 "));
+  });
+}
+
+TEST_F(ListenersTest, a_host_that_no_proxy_is_known_to_write_leads_nowhere) {
+  options.listeners = {{.redirect_to_https = true}};
+  options.http.trusted_proxies = {*Network::parse("127.0.0.0/8")};
+  options.http.forwarded = http::ForwardedFields::x_forwarded;
+  const auto server = started();
+  serve_clients(*server, [&](std::uint16_t) {
+    EXPECT_THAT(
+        Client(server->port_of_listener(0)).ask("/hello", "X-Forwarded-Host: evil.example\r\n"),
+        HasSubstr("\r\nLocation: https://localhost/hello\r\n"));
   });
 }
 
@@ -295,6 +313,7 @@ TEST_F(ListenersTest, a_server_without_tls_leads_to_the_proxy_that_has_it) {
   options.listeners = {{.redirect_to_https = true}};
   options.http.trusted_proxies = {*Network::parse("127.0.0.0/8")};
   options.http.forwarded = http::ForwardedFields::x_forwarded;
+  options.http.forwarded_parts.push_back(http::ForwardedPart::host);
   const auto server = started();
   serve_clients(*server, [&](std::uint16_t port) {
     const auto ask = [&](const std::string& fields) {
@@ -385,6 +404,17 @@ TEST_F(ListenersTest, the_operations_listener_is_the_one_behind_them) {
     client.receive_until("");
   });
   EXPECT_EQ(asked_on, static_cast<int>(HttpServer::operations_listener({}, 2)));
+}
+
+TEST_F(ListenersTest, the_operations_listener_has_the_certificates_of_the_server) {
+  options.tls.emplace().development = true;
+  options.operations.emplace();
+  const auto server = started();
+  EXPECT_THAT(server->operations_url(), StartsWith("https://"));
+  serve_clients(*server, [&](std::uint16_t) {
+    EXPECT_THAT(Client(server->operations_port()).ask("/hello"), StartsWith("HTTP/1.1 400 "))
+        << "nothing is served without TLS";
+  });
 }
 
 TEST_F(ListenersTest, an_address_in_use_is_an_error_that_names_the_listener) {

@@ -9,6 +9,7 @@
 
 #include "katana/server/listener_options.hpp"
 #include "katana/wire/http/characters.hpp"
+#include "katana/wire/http/forwarded.hpp"
 #include "katana/wire/http/url.hpp"
 
 namespace katana::server {
@@ -90,6 +91,11 @@ bool is_loopback(Bytes address) noexcept {
   return parsed && is_loopback_address(*parsed);
 }
 
+bool is_loopback(const engine::PeerEndpoint& client) noexcept {
+  const std::optional<IpAddress> address = client.ip();
+  return address && is_loopback_address(address->octets());
+}
+
 HostList::HostList(std::vector<std::string> addresses, std::vector<std::string> names)
     : names_(std::move(names)) {
   for (std::string& name : names_) name = name_in(name);
@@ -114,15 +120,52 @@ bool HostList::has(Bytes host) const noexcept {
 }
 
 OperationsGuard::OperationsGuard(OperationsRules rules)
-    : rules_(std::move(rules)), names_(rules_.addresses, rules_.hosts) {}
+    : rules_(std::move(rules)),
+      names_(addresses_of(rules_), rules_.hosts),
+      exposed_(
+          !std::ranges::all_of(rules_.addresses, [](Bytes each) { return is_loopback(each); })),
+      off_(reason_of_off()) {}
 
-OperationsGuard::Verdict OperationsGuard::judge(const RequestView& request,
-                                                session::Exchange& exchange) const noexcept {
-  if (rules_.listener && exchange.listener() != *rules_.listener) return Verdict::off;
-  if (off()) return Verdict::off;
+std::vector<std::string> OperationsGuard::addresses_of(const OperationsRules& rules) {
+  std::vector<std::string> addresses = rules.addresses;
+  if (!rules.listener_address.empty()) addresses.push_back(rules.listener_address);
+  return addresses;
+}
+
+OperationsOff OperationsGuard::reason_of_off() const {
+  if (rules_.listener || !rules_.token.empty()) return OperationsOff::no;
+  if (exposed_) return OperationsOff::exposed;
+  const auto is_socket = [](Bytes each) { return is_unix(each); };
+  if (std::ranges::all_of(rules_.addresses, is_socket)) return OperationsOff::sockets;
+  if (rules_.behind_proxy) return OperationsOff::proxies;
+  // Names of loopback mean this machine alone.
+  const HostList here({}, {});
+  const auto is_here = [&](const std::string& each) { return here.has(each); };
+  return std::ranges::all_of(rules_.hosts, is_here) ? OperationsOff::no : OperationsOff::names;
+}
+
+// As far as anybody can tell.
+bool OperationsGuard::is_local(const RequestView& request,
+                               session::Exchange& exchange) const noexcept {
+  if (!rules_.every_client_is_local && !is_loopback(exchange.arrival().peer)) return false;
+  return !http::has_trace_of_proxy(request.head());
+}
+
+OperationsGuard::Verdict OperationsGuard::judge_name_and_token(
+    const RequestView& request) const noexcept {
   if (!names_.has(request.authority())) return Verdict::strange;
   if (!rules_.token.empty() && !has_token(request, rules_.token)) return Verdict::unknown;
   return Verdict::passes;
+}
+
+OperationsGuard::Verdict OperationsGuard::judge(const RequestView& request,
+                                                session::Exchange& exchange) const noexcept {
+  if (rules_.listener) {
+    if (exchange.listener() != *rules_.listener) return Verdict::off;
+  } else if (rules_.token.empty()) {
+    if (off_ != OperationsOff::no || !is_local(request, exchange)) return Verdict::off;
+  }
+  return judge_name_and_token(request);
 }
 
 Middleware OperationsGuard::pages() const {
@@ -159,7 +202,12 @@ Middleware OperationsGuard::application() const {
   middleware.admit = [this](const RequestView& request,
                             session::Exchange& exchange) -> std::optional<Reply> {
     if (rules_.listener && exchange.listener() == *rules_.listener) return not_found();
-    if (!rules_.hosts.empty() && !names_.has(request.client().host)) return strange_host();
+    if (rules_.hosts.empty()) return std::nullopt;
+    // A proxy may pass the one on and write the other, and the client may have written either.
+    const Bytes named = request.authority();
+    const Bytes forwarded = request.client().host;
+    if (!names_.has(named)) return strange_host();
+    if (forwarded.data() != named.data() && !names_.has(forwarded)) return strange_host();
     return std::nullopt;
   };
   return middleware;

@@ -1,5 +1,21 @@
 // Operations: who is shown the pages of those who run the server: figures, checks, log lines.
 //
+// An address does not tell an operator from a stranger: behind a proxy or a tunnel every stranger
+// comes from an address of this machine. So the pages are shown by what the operator has set up for
+// them, and by nothing that a request says of itself:
+//
+//   a listener of their own   there alone
+//   a token                   with the token
+//   neither                   only while nothing is set up for anybody else: the server listens on
+//                             loopback addresses alone, and neither names of the server nor
+//                             proxies are configured. Then they are for clients of a loopback
+//                             address that call the server by a loopback name and have passed no
+//                             proxy that leaves a trace; for all others they do not exist
+//
+// What is left: a proxy or a tunnel on this machine that is configured nowhere, leaves no trace and
+// passes a loopback name on. Its requests cannot be told from those of the machine's own clients;
+// the start says so (docs/guides/application.md).
+//
 // A page on a loopback address is within reach of every web site that its owner visits: a name
 // that resolves to 127.0.0.1 makes the browser ask it in the name of that site (DNS rebinding). So
 // what a request calls the server (RequestView::authority()) has to be a name of the server; any
@@ -18,7 +34,8 @@
 // Allocates  replies of refusal.
 // Fails      404 where the pages are not served, 421 for a name that is not the server's, 401
 //            without the token.
-// Invariant  the token is compared in a time that does not depend on how much of it is right.
+// Invariant  nothing that a client behind a configured proxy sends shows it a page, but the token.
+//            The token is compared in a time that does not depend on how much of it is right.
 #pragma once
 
 #include <array>
@@ -37,6 +54,8 @@ namespace katana::server {
 // Whether an address, as a listener is given it, is of this machine alone: a loopback one, or that
 // of a Unix socket ("unix:PATH").
 bool is_loopback(Bytes address) noexcept;
+// Whether a client has a loopback address; one of a Unix socket has none.
+bool is_loopback(const engine::PeerEndpoint& client) noexcept;
 
 // The names that a server answers to.
 class HostList {
@@ -57,13 +76,25 @@ Reply strange_host();
 
 // Who may read /metrics, /health, /ready and the pages of operations.
 struct OperationsRules {
-  std::vector<std::string> addresses = {};  // that are listened on; all of them
+  std::vector<std::string> addresses = {};  // that are listened on for everybody; all of them
   std::vector<std::string> hosts = {};      // http.hosts: other names of the server
   std::string token = {};                   // `Authorization: Bearer …`; empty: none is asked for
   // Of each reactor, the listener on which alone they are served; none: on every one.
   std::optional<engine::Listener> listener = {};
-  // Off but for those who have the token: the addresses are not of this machine alone.
-  bool exposed = false;
+  std::string listener_address = {};  // of that one: a name of the server, too
+  // Proxies are configured: some are trusted, or a listener counts on one.
+  bool behind_proxy = false;
+  // Of a simulated network, where no client has a loopback address: each is taken for one.
+  bool every_client_is_local = false;
+};
+
+// Why pages without a listener or a token of their own are off.
+enum class OperationsOff : std::uint8_t {
+  no,       // they are not
+  exposed,  // others than this machine connect
+  sockets,  // all listeners are Unix sockets, which proxies connect to
+  proxies,  // proxies are configured
+  names,    // the server has names, which strangers know
 };
 
 class OperationsGuard {
@@ -81,21 +112,27 @@ class OperationsGuard {
   // For /health and /ready: anybody may know whether, and who passes also why.
   Middleware details() const;
   // Of the program's own routes: they are not served on the operations' listener, and with `hosts`
-  // for names of the server alone. Behind a trusted proxy that is the name which the client used;
-  // for the pages above it is always the one that the request itself has.
+  // for names of the server alone: what the request itself calls the server, and what a trusted
+  // proxy says that the client called it, have to be names of it.
   Middleware application() const;
-  // Nobody is let pass.
-  // Some address is not loopback.
-  bool exposed() const noexcept { return rules_.exposed; }
-  bool off() const noexcept { return !rules_.listener && rules_.exposed && rules_.token.empty(); }
+  // Some address is not of this machine alone.
+  bool exposed() const noexcept { return exposed_; }
+  OperationsOff off() const noexcept { return off_; }
   // Whether application() does anything.
   bool guards_application() const noexcept {
     return rules_.listener.has_value() || !rules_.hosts.empty();
   }
 
  private:
+  static std::vector<std::string> addresses_of(const OperationsRules& rules);
+  OperationsOff reason_of_off() const;
+  bool is_local(const RequestView& request, session::Exchange& exchange) const noexcept;
+  Verdict judge_name_and_token(const RequestView& request) const noexcept;
+
   const OperationsRules rules_;
   const HostList names_;
+  const bool exposed_;
+  const OperationsOff off_;
 };
 
 }  // namespace katana::server

@@ -29,7 +29,10 @@ void RedirectToHttps::on_request(session::Exchange& exchange, const http::Head& 
   try {
     std::string query = target->has_query ? "?" : "";
     query += target->query;
-    const Reply reply = reply_to(client.host, target->path, query, port);
+    const Bytes named = session::authority_of(head);
+    const bool is_named = any_host_ || named.data() == client.host.data() || names_.has(named);
+    const Reply reply =
+        is_named ? reply_to(client.host, target->path, query, port) : strange_host();
     exchange.respond(
         {.status = reply.status(), .content_type = reply.content_type(), .fields = reply.fields()},
         reply.content(), reply.content_stays());

@@ -3,7 +3,8 @@
 // A request gets 308, which keeps its method, and the same path and query by https. The host is the
 // one that the request names, or that a trusted proxy says it named, as it was read (a syntax error
 // was refused before); what came to such a proxy by https is served. With `hosts`
-// anything that is no name of the server gets 421, as its routes do, so that nobody is led away.
+// anything that is no name of the server gets 421, as its routes do, in the request itself and in
+// what a proxy says of it: no client is led away.
 // /health and /ready are served, because balancers ask for them without TLS; so is what has no
 // path to lead to (OPTIONS *, CONNECT, a target in no form), which the handler refuses.
 //

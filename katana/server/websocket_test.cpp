@@ -108,6 +108,8 @@ TEST_F(WebSocketServerTest, what_is_no_handshake_gets_an_answer_and_the_connecti
 
 TEST_F(WebSocketServerTest, behind_a_trusted_proxy_pages_are_of_the_host_that_the_client_used) {
   options.http.trusted_proxies = {*Network::parse("127.0.0.0/8")};
+  options.http.forwarded = http::ForwardedFields::forwarded;
+  options.http.forwarded_parts.push_back(http::ForwardedPart::host);
   serve([](std::uint16_t port) {
     const auto status_of = [port](const std::string& fields) {
       Client client(port);

@@ -40,7 +40,8 @@ engine::PeerEndpoint peer_of(Bytes address) {
 
 std::shared_ptr<const ProxyTrust> trust_in(Bytes network, http::ForwardedFields fields) {
   const Network networks[] = {*Network::parse(network)};
-  return ProxyTrust::make(networks, {.fields = fields});
+  return ProxyTrust::make(
+      networks, {.fields = fields, .parts = {.client = true, .proto = true, .host = true}});
 }
 
 std::string shown_client(const Client& client) {
@@ -75,6 +76,14 @@ TEST(Client, is_what_a_trusted_proxy_says_in_the_fields_that_are_configured) {
   EXPECT_EQ(shown_client(
                 client_of({.peer = peer_of("192.0.2.1"), .trust = other}, forwarded_head().head())),
             "192.0.2.1:4000 http://inner.example");
+}
+
+TEST(Client, the_host_is_that_of_the_request_unless_the_proxies_are_known_to_write_it) {
+  const Network networks[] = {*Network::parse("192.0.2.0/24")};
+  const auto usual = ProxyTrust::make(networks, {.fields = http::ForwardedFields::forwarded});
+  EXPECT_EQ(shown_client(
+                client_of({.peer = peer_of("192.0.2.1"), .trust = usual}, forwarded_head().head())),
+            "198.51.100.1 https://inner.example");
 }
 
 TEST(Client, nobody_else_is_believed) {

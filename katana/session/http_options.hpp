@@ -61,10 +61,13 @@ struct HttpOptions {
   Duration drain_idle = milliseconds(250);
   // Of the connections that become WebSocket ones.
   WebSocketOptions websocket = {};
-  // Peers that are proxies of ours: what they say of the client, in the fields that `forwarded`
-  // names, is believed (session/client.hpp). Empty: nobody's word is.
+  // Proxies of ours: what they say of the client, in the headers that `forwarded` and
+  // `forwarded_parts` name, is believed (session/client.hpp). Empty: none is. Name what the proxies
+  // write over what their clients send; a proxy passes any other header on.
   std::vector<Network> trusted_proxies = {};
-  http::ForwardedFields forwarded = http::ForwardedFields::forwarded;
+  http::ForwardedFields forwarded = http::ForwardedFields::none;
+  std::vector<http::ForwardedPart> forwarded_parts = {http::ForwardedPart::client,
+                                                      http::ForwardedPart::proto};
   unsigned forwarded_hops_max = http::ForwardedRules().hops_max;
   // Is told of every exchange; null: nobody. Borrowed; must outlive the protocol.
   ExchangeObserver* observer = nullptr;
@@ -74,8 +77,11 @@ struct HttpOptions {
 
 // Null: nobody's word counts.
 inline std::shared_ptr<const ProxyTrust> trust_of(const HttpOptions& options) {
-  return ProxyTrust::make(options.trusted_proxies,
-                          {.fields = options.forwarded, .hops_max = options.forwarded_hops_max});
+  http::ForwardedRules rules{.fields = options.forwarded,
+                             .hops_max = options.forwarded_hops_max,
+                             .parts = {.client = false, .proto = false}};
+  for (const http::ForwardedPart part : options.forwarded_parts) rules.parts.add(part);
+  return ProxyTrust::make(options.trusted_proxies, rules);
 }
 
 }  // namespace katana::session

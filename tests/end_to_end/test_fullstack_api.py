@@ -35,6 +35,21 @@ def check_problem(reply, status):
     return problem
 
 
+def test_what_a_client_sends_is_a_value_and_never_sql(api):
+    """In content, in the path and in the query: it is kept, or refused, and every table is there afterwards."""
+    for number, text in enumerate(("Robert'); DROP TABLE users;--", "' OR '1'='1", "\\'; DELETE FROM users; --", "$1",
+                                   "%' --", "name\u2019; SELECT pg_sleep(9)", '"users"."id"')):
+        added = api.add_user(text, f"sql{number}@example.org")
+        assert added.status_code == 201 and added.json()["name"] == text, added.text
+        assert api.client.get(added.headers["location"]).json()["name"] == text
+    for path in ("/api/users/1 OR 1=1", "/api/users/1;DROP TABLE users", "/api/users/1'--"):
+        assert api.client.get(path).status_code in (400, 404), path
+    for query in ("after=1 OR 1=1", "limit=1;DROP TABLE users", "after=1'--"):
+        check_problem(api.client.get(f"/api/users?{query}"), 400)
+    names = {user["name"] for user in api.client.get("/api/users?limit=100").json()["users"]}
+    assert "' OR '1'='1" in names
+
+
 @pytest.mark.parametrize("base", ["", "/api"])
 def test_a_user_is_added_read_replaced_and_deleted(api, base):
     """The five endpoints, under /api and without it."""

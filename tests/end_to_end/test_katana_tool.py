@@ -71,9 +71,46 @@ def test_names_become_namespaces_and_prefixes(tmp_path):
     assert run("new", "my-shop", "--database", "none", cwd=tmp_path).returncode == 0
     home = tmp_path / "my-shop"
     text = (home / "src/app.cpp").read_text()
-    assert "namespace my_shop {" in text and 'environment_prefix = "MY_SHOP_"' in text and "sqlite" not in text
+    assert "namespace my_shop_app {" in text and 'environment_prefix = "MY_SHOP_"' in text and "sqlite" not in text
     assert not any("{{" in (home / name).read_text() for name in files(home) if not name.endswith("test.yml"))
     assert not (home / "migrations").exists()
+
+
+# A keyword, a macro, main, functions and types of the C library, a namespace of C++ and one of KATANA's.
+CLASHES = ("namespace", "class", "concept", "co-await", "main", "link", "time", "read", "signal", "index", "exit",
+           "std", "errno", "unix", "linux", "assert", "stdin", "log", "http", "fmt", "option", "environ")
+
+
+@pytest.mark.parametrize("name", CLASHES)
+def test_no_name_of_a_project_is_a_name_of_its_code(tmp_path, name):
+    """What the compiler meets is NAME_app; the rest are strings, and names of files, variables and targets."""
+    assert run("new", name, "--with", "openapi,job,websocket", cwd=tmp_path).returncode == 0
+    own = f"{name.replace('-', '_')}_app"
+    for path in (tmp_path / name).rglob("*.[ch]pp"):
+        opened = re.findall(r"^namespace (\w+) \{", path.read_text(), re.MULTILINE)
+        assert opened == ([] if path.name == "main.cpp" else [own]), path
+    assert f"{own}::configure(app);" in (tmp_path / name / "src/main.cpp").read_text()
+
+
+def test_a_program_of_a_name_that_clashes_compiles(tmp_path):
+    """The worst of them as the compiler sees it: the header, with the names of the C library beside it."""
+    for name in ("namespace", "time"):
+        assert run("new", name, "--database", "none", cwd=tmp_path).returncode == 0
+        probe = tmp_path / f"{name}.cpp"
+        main = (tmp_path / name / "src/main.cpp").read_text()
+        own = re.search(r"Application<(\w+)::Settings>", main)[1]
+        probe.write_text(f"#include <ctime>\n#include <unistd.h>\nnamespace {own} {{ int x; }}\nint y = {own}::x;\n")
+        done = subprocess.run(["g++-12", "-std=gnu++23", "-fsyntax-only", probe], capture_output=True, text=True,
+                              timeout=60, check=False)
+        assert done.returncode == 0, done.stderr
+
+
+def test_names_of_targets_of_cmake_are_refused_with_the_list(tmp_path):
+    """Each of them would fail when it is configured."""
+    for name in ("test", "all", "install", "clean", "package", "help"):
+        done = run("new", name, cwd=tmp_path)
+        assert done.returncode == 2 and "no target of CMake" in done.stderr and "package" in done.stderr, done.stderr
+    assert files(tmp_path) == []
 
 
 def test_a_project_for_postgresql_has_sqlite_for_its_tests_and_a_migration_for_each(tmp_path):
@@ -95,6 +132,12 @@ def test_add_extends_a_project_and_refuses_what_is_there(tmp_path):
     assert run("add", "route", "DELETE", "/a/{x}/{y}", cwd=home).returncode == 0
     text = (home / "src/app.cpp").read_text()
     assert 'routes.delete_("/a/{x}/{y}", delete_a_x_y);' in text and "Path<std::string> x, Path<std::string> y" in text
+    assert run("add", "route", "GET", "/b/{class}/{2}/{format_text}", cwd=home).returncode == 0
+    assert "Path<std::string> class_, Path<std::string> n2, Path<std::string> format_text_2" in (
+        home / "src/app.cpp").read_text()
+    assert run("add", "job", "delete", cwd=home).returncode == 0
+    text = (home / "src/app.cpp").read_text()
+    assert 'app.job("delete", jobs::every(milliseconds(600000)), delete_);' in text and "delete_(const" in text
     for words, said in ((("route", "DELETE", "/a/{x}/{y}"), "there is a function 'delete_a_x_y' already"),
                         (("route", "GET", "no-slash"), "is no path of a route"),
                         (("route", "GET", "/{"), "a parameter is a name in braces"),

@@ -142,11 +142,13 @@ def test_a_socket_of_the_service_manager_is_the_first_listener_and_others_stand_
 
 
 def test_a_listener_that_others_reach_turns_the_operations_pages_off_and_is_named(tmp_path):
-    """A Unix socket does not: its file says who may connect."""
+    """A Unix socket does not; but it is where a proxy connects, so its clients are shown none of the pages."""
     path = tmp_path / "app.sock"
     flags = write_config(tmp_path, f"http: {{listeners: [{{address: 'unix:{path}'}}]}}\n")
     with Application(tmp_path, *flags) as program:
-        assert "# HELP" in curl("--unix-socket", str(path), "http://localhost/metrics")
+        assert "# HELP" in program.get("/metrics")[1]
+        assert '"status":404' in curl("--unix-socket", str(path), "http://localhost/metrics")
+        assert curl("--unix-socket", str(path), "http://localhost/ready") == '{"status":"pass"}'
         program.end()
     flags = write_config(tmp_path, f"http: {{listeners: [{{address: 'unix:{path}'}}, {{address: 0.0.0.0}}]}}\n")
     with Application(tmp_path, *flags) as program:

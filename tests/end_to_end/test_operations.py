@@ -41,14 +41,14 @@ def test_probes_tell_strangers_their_status_alone_and_routes_answer_to_any_name(
     assert get(program.port, "/api/users", "evil.example").status_code == 200
 
 
-def test_with_hosts_every_route_answers_to_them_alone(tmp_path):
-    """Probes are exempt: their status is for anybody."""
+def test_with_hosts_every_route_answers_to_them_alone_and_the_pages_are_off(tmp_path):
+    """Probes are exempt: their status is for all. Strangers know a name, so the pages need a listener or a token."""
     with FullStack(tmp_path, sets=('http.hosts=["shop.example"]',)) as program:
         served = ("shop.example", "Shop.Example:99", "localhost")
         for host, status in (*((each, 200) for each in served), ("other.example", 421)):
             assert get(program.port, "/api/users", host).status_code == status, host
-            assert get(program.port, "/metrics", host).status_code == status, host
-            assert get(program.port, "/health", host).status_code == 200, host
+            assert get(program.port, "/metrics", host).status_code == 404, host
+            assert get(program.port, "/health", host).json() == {"status": "pass"}, host
 
 
 def test_a_listener_of_their_own_has_all_of_the_pages_and_nothing_else(tmp_path):

@@ -12,6 +12,7 @@
 
 #include "apps/command_line.hpp"
 #include "katana/openapi/generate/generator.hpp"
+#include "katana/openapi/generate/names.hpp"
 #include "katana/openapi/requests/request_sampler.hpp"
 #include "katana_tool/openapi/openapi_command.hpp"
 
@@ -33,11 +34,12 @@ int fail_generate(int status, std::string_view message) {
   return command_line::fail("katana openapi generate", status, message);
 }
 
-// As in "api" and "shop::v2".
+// As in "api" and "shop::v2"; no keyword.
 bool is_namespace(std::string_view name) {
   while (true) {
     const std::string_view part = name.substr(0, name.find("::"));
-    const bool begins = !part.empty() && (part[0] < '0' || part[0] > '9');
+    const bool is_keyword = openapi::generate::value_name(part) == std::string(part) + "_";
+    const bool begins = !part.empty() && (part[0] < '0' || part[0] > '9') && !is_keyword;
     if (!begins || !std::ranges::all_of(part, [](char c) {
           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
                  c == '_';

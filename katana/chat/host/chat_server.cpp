@@ -220,8 +220,8 @@ Result<void> ChatServer::set_up() {
   if (!observability) return std::unexpected(observability.error());
   parts.observability = *std::move(observability);
   Router router;
-  parts.guard.emplace(
-      server::OperationsRules{.addresses = {options_.address}, .hosts = options_.hosts});
+  parts.guard.emplace(server::OperationsRules{
+      .addresses = {options_.address}, .hosts = options_.hosts, .listener = metrics_listener()});
   parts.observability->mount(router, *parts.guard);
   auto service = std::move(router).build();
   if (!service) return std::unexpected(service.error());
@@ -423,7 +423,7 @@ Result<void> ChatServer::start() {
     const engine::ListenOptions scrapes{.address = options_.address,
                                         .port = *options_.metrics_port};
     if (auto done = first.listen(scrapes, *parts.http); !done) return done;
-    metrics_port_ = first.port(options_.websocket_port ? 2 : 1);
+    metrics_port_ = first.port(metrics_listener());
   }
   return parts.group->watch_signals();
 }

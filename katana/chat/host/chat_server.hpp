@@ -104,6 +104,8 @@ class ChatServer {
   Result<void> load_certificates();
   void reload_certificates();
   Result<void> listen(unsigned reactor);
+  // Of the first reactor, behind those of the chat.
+  engine::Listener metrics_listener() const noexcept { return options_.websocket_port ? 2 : 1; }
   Result<void> register_metrics();
   void refresh_metrics() const;
 

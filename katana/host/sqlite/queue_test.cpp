@@ -47,7 +47,7 @@ class ApplicationQueuesTest : public testing::Test {
         << "'}\n"
         << more;
   }
-  CommandLine line() const { return {.config = file("app.yaml")}; }
+  CommandLine line() const { return {.config = file("app.yaml"), .sets = sets}; }
   std::string log_text() const {
     std::ifstream input(folder_ / "app.jsonl");
     return {std::istreambuf_iterator<char>(input), {}};
@@ -83,6 +83,7 @@ class ApplicationQueuesTest : public testing::Test {
     return report;
   }
 
+  std::vector<std::string> sets;
   std::atomic<int> delivered = 0;
   std::atomic<bool> fails = false;
   std::atomic<bool> takes_long = false;
@@ -147,6 +148,31 @@ TEST_F(ApplicationQueuesTest, jobs_are_done_counted_and_shown_to_operations) {
   app.stop();
   EXPECT_THAT(log_text(), HasSubstr("queue letters"));
   EXPECT_THAT(log_text(), HasSubstr("no post today"));
+}
+
+TEST_F(ApplicationQueuesTest, behind_a_proxy_a_stranger_neither_reads_nor_removes_a_job) {
+  sets = {"http.hosts=[shop.example]", "http.trusted_proxies=[127.0.0.1]",
+          "http.forwarded=x_forwarded"};
+  Program app({.name = "post", .database = sqlite()});
+  fill(app);
+  fails = true;
+  serve(app, [&](std::uint16_t port) {
+    server::Client client(port);
+    const auto status_of = [&](const std::string& line, const std::string& fields) {
+      client.send(line + " HTTP/1.1\r\n" + fields + "Content-Length: 0\r\n\r\n");
+      return client.receive_reply().substr(9, 3);
+    };
+    const std::string by_proxy = "Host: shop.example\r\nX-Forwarded-For: 203.0.113.9\r\n";
+    EXPECT_EQ(status_of("POST /letters/8", by_proxy), "200");
+    for (const std::string& fields :
+         {by_proxy, std::string("Host: localhost\r\n"), std::string("Host: shop.example\r\n")}) {
+      for (const char* const line :
+           {"GET /queues", "GET /queues/letters/dead", "POST /queues/letters/dead/retry",
+            "POST /queues/letters/dead/1/retry", "DELETE /queues/letters/jobs/1", "GET /metrics"}) {
+        EXPECT_EQ(status_of(line, fields), "404") << line << "\n" << fields;
+      }
+    }
+  });
 }
 
 TEST_F(ApplicationQueuesTest, the_end_of_the_program_gives_back_what_does_not_end) {

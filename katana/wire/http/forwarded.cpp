@@ -1,5 +1,6 @@
 #include "katana/wire/http/forwarded.hpp"
 
+#include <algorithm>
 #include <charconv>
 
 #include "katana/base/text_form.hpp"
@@ -136,29 +137,30 @@ std::optional<Scheme> parse_scheme(Bytes text) noexcept {
   return std::nullopt;
 }
 
-// One forwarded-pair into `element`. False: it is malformed, or its name came before.
-bool add_pair(Element& element, Bytes name, const Value& value) noexcept {
-  if (equals_ignoring_case(name, "for")) {
+// One forwarded-pair into `element`, if it is of the parts that are read: a proxy may copy into the
+// others what its client has sent. False: it is malformed, or its name came before.
+bool add_pair(Element& element, Bytes name, const Value& value, ForwardedParts parts) noexcept {
+  if (parts.client && equals_ignoring_case(name, "for")) {
     if (element.node) return false;
     element.node = unescaped(value);
     return element.node.has_value();
   }
-  if (equals_ignoring_case(name, "proto")) {
+  if (parts.proto && equals_ignoring_case(name, "proto")) {
     const auto text = unescaped(value);
     if (element.scheme || !text) return false;
     element.scheme = parse_scheme(*text);
     return element.scheme.has_value();
   }
-  if (equals_ignoring_case(name, "host")) {
+  if (parts.host && equals_ignoring_case(name, "host")) {
     // No host needs an escape, and what has none lies in the head as it is.
     if (!element.host.empty() || value.has_escapes || !valid_authority(value.raw)) return false;
     element.host = value.raw;
     return !value.raw.empty();
   }
-  return true;  // "by", or an extension
+  return true;  // "by", an extension, or a part that is not read
 }
 
-std::optional<Element> parse_element(Bytes text) noexcept {
+std::optional<Element> parse_element(Bytes text, ForwardedParts parts) noexcept {
   Element element;
   for (;;) {
     text = trimmed(text);
@@ -169,7 +171,7 @@ std::optional<Element> parse_element(Bytes text) noexcept {
       if (size == 0 || size == text.size() || text[size] != '=') return std::nullopt;
       text.remove_prefix(size + 1);
       const auto value = take_value(text);
-      if (!value || !add_pair(element, name, *value)) return std::nullopt;
+      if (!value || !add_pair(element, name, *value, parts)) return std::nullopt;
       text = trimmed(text);
     }
     if (text.empty()) return element;
@@ -222,7 +224,7 @@ void read_forwarded(const Head& head, const ForwardedRules& rules, const Network
   ElementsFromTheRight elements(head, "forwarded", true);
   Bytes text;
   while (elements.next(text)) {
-    const auto element = parse_element(text);
+    const auto element = parse_element(text, rules.parts);
     if (!element || found.hops == rules.hops_max) {
       found.is_malformed = true;
       return;
@@ -240,17 +242,18 @@ void read_forwarded(const Head& head, const ForwardedRules& rules, const Network
 void read_x_forwarded(const Head& head, const ForwardedRules& rules, const NetworkSet& trusted,
                       Forwarding& found) noexcept {
   Bytes text;
-  if (ElementsFromTheRight(head, "x-forwarded-proto", false).next(text)) {
+  if (rules.parts.proto && ElementsFromTheRight(head, "x-forwarded-proto", false).next(text)) {
     found.scheme = parse_scheme(text);
     found.is_malformed = !found.scheme;
   }
-  if (ElementsFromTheRight(head, "x-forwarded-host", false).next(text)) {
+  if (rules.parts.host && ElementsFromTheRight(head, "x-forwarded-host", false).next(text)) {
     if (valid_authority(text)) {
       found.host = text;
     } else {
       found.is_malformed = true;
     }
   }
+  if (!rules.parts.client) return;
   ElementsFromTheRight elements(head, "x-forwarded-for", false);
   while (elements.next(text)) {
     if (found.hops == rules.hops_max) {
@@ -262,7 +265,48 @@ void read_x_forwarded(const Head& head, const ForwardedRules& rules, const Netwo
   }
 }
 
+// ---- traces of proxies ----
+
+constexpr Bytes trace_names[] = {
+    "forwarded",
+    "forwarded-for",
+    "via",
+    "cdn-loop",
+    "client-ip",
+    "true-client-ip",
+    "x-client-ip",
+    "x-cluster-client-ip",
+    "x-originating-ip",
+    "x-remote-ip",
+    "x-remote-addr",
+    "x-proxyuser-ip",
+    "x-scheme",
+    "x-url-scheme",
+    "front-end-https",
+    "x-varnish",
+    "x-cloud-trace-context",
+};
+constexpr Bytes trace_prefixes[] = {
+    "x-forwarded", "x-original-", "x-real-",   "x-envoy-",     "x-amz-cf-",
+    "x-amzn-",     "x-arr-",      "x-azure-",  "x-nginx-",     "cf-",
+    "fastly-",     "fly-",        "wl-proxy-", "x-appengine-", "tailscale-",
+};
+
 }  // namespace
+
+bool has_trace_of_proxy(const Head& head) noexcept {
+  for (std::size_t index = 0; index < head.field_count(); ++index) {
+    const Bytes name = head.name(index);
+    const auto is_name = [name](Bytes each) { return equals_ignoring_case(name, each); };
+    const auto begins = [name](Bytes each) {
+      return equals_ignoring_case(name.substr(0, each.size()), each);
+    };
+    if (std::ranges::any_of(trace_names, is_name) || std::ranges::any_of(trace_prefixes, begins)) {
+      return true;
+    }
+  }
+  return false;
+}
 
 std::optional<ForwardedNode> parse_forwarded_node(Bytes text, bool bare_v6) noexcept {
   ForwardedNode node;

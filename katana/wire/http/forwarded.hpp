@@ -8,13 +8,18 @@
 // address that is not trusted is the client, and what stands left of it is its own claim, which is
 // not read at all: a client cannot make the field malformed for those who wrote behind it.
 //
+// A header that a proxy does not write is passed on as the client sent it. So nothing is read but
+// what the rules name: one family of headers, and of it the parts that the proxies write in every
+// request. X-Forwarded-Port, -Prefix, -Server and the like are never read.
+//
 // Owns       a result its address.
 // Borrows    the head; a result's host lies in it.
 // Thread     any.
 // Allocates  never.
 // Fails      is_malformed: what a trusted proxy said breaks the grammar, or more proxies than
 //            hops_max have said something. The result is what was known until then.
-// Invariant  no octet left of the client's element has any influence.
+// Invariant  no byte left of the client's element has any influence, nor has a part that the rules
+//            do not name.
 #pragma once
 
 #include <cstdint>
@@ -40,6 +45,24 @@ constexpr Bytes name_of(Scheme scheme) noexcept {
   return scheme == Scheme::https ? Bytes("https") : Bytes("http");
 }
 
+// A part of what proxies say.
+enum class ForwardedPart : std::uint8_t {
+  client,  // for=, X-Forwarded-For
+  proto,   // proto=, X-Forwarded-Proto
+  host,    // host=, X-Forwarded-Host
+};
+
+// Those that every proxy writes in every request, over what its client sent; the others are the
+// client's word, and are not read. Every proxy passes Host on, so that `host` is rarely needed.
+struct ForwardedParts {
+  bool client = true;
+  bool proto = true;
+  bool host = false;
+  constexpr void add(ForwardedPart part) noexcept {
+    (part == ForwardedPart::client ? client : part == ForwardedPart::proto ? proto : host) = true;
+  }
+};
+
 // Most that ForwardedRules::hops_max may be.
 inline constexpr unsigned forwarded_hops_max = 100;
 
@@ -47,6 +70,7 @@ inline constexpr unsigned forwarded_hops_max = 100;
 struct ForwardedRules {
   ForwardedFields fields = ForwardedFields::none;  // those that the proxies set
   unsigned hops_max = 16;  // proxies that are believed in one request, at most forwarded_hops_max
+  ForwardedParts parts = {};
 };
 
 // One end of a connection (RFC 7239 §6).
@@ -72,6 +96,11 @@ struct Forwarding {
 // REQUIRES that the peer which sent the request is trusted.
 Forwarding read_forwarding(const Head& head, const ForwardedRules& rules,
                            const NetworkSet& trusted) noexcept;
+
+// Whether a proxy, configured or not, has left a trace in the request: Forwarded, Via,
+// X-Forwarded-* and what balancers, tunnels and delivery networks add. No browser and no client of
+// HTTP adds one. A proxy may leave none: false says nothing.
+bool has_trace_of_proxy(const Head& head) noexcept;
 
 }  // namespace katana::http
 

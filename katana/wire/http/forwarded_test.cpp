@@ -39,6 +39,9 @@ NetworkSet trusted_proxies() {
   return NetworkSet(networks);
 }
 
+// What a proxy writes that overwrites all three.
+constexpr ForwardedParts all_parts{.client = true, .proto = true, .host = true};
+
 // "ADDRESS[#PORT] [SCHEME] [HOST] [malformed]"
 std::string shown_forwarding(const Forwarding& found) {
   std::string text =
@@ -50,19 +53,20 @@ std::string shown_forwarding(const Forwarding& found) {
   return text;
 }
 
-std::string forwarded(const std::vector<std::string>& values, unsigned hops_max = 16) {
+std::string forwarded(const std::vector<std::string>& values, unsigned hops_max = 16,
+                      ForwardedParts parts = all_parts) {
   std::vector<std::pair<std::string, std::string>> fields;
   for (const auto& each : values) fields.emplace_back("FORWARDED", each);
   const ForwardedFieldsOnly given(fields);
-  return shown_forwarding(
-      read_forwarding(given.head(), {ForwardedFields::forwarded, hops_max}, trusted_proxies()));
+  return shown_forwarding(read_forwarding(
+      given.head(), {ForwardedFields::forwarded, hops_max, parts}, trusted_proxies()));
 }
 
 std::string x_forwarded(const std::vector<std::pair<std::string, std::string>>& fields,
-                        unsigned hops_max = 16) {
+                        unsigned hops_max = 16, ForwardedParts parts = all_parts) {
   const ForwardedFieldsOnly given(fields);
-  return shown_forwarding(
-      read_forwarding(given.head(), {ForwardedFields::x_forwarded, hops_max}, trusted_proxies()));
+  return shown_forwarding(read_forwarding(
+      given.head(), {ForwardedFields::x_forwarded, hops_max, parts}, trusted_proxies()));
 }
 
 TEST(Forwarded, each_example_of_rfc_7239_is_read) {
@@ -171,6 +175,56 @@ TEST(Forwarded, of_x_forwarded_proto_and_host_the_last_value_counts) {
   EXPECT_EQ(x_forwarded({{"x-forwarded-proto", "gopher"}, {"x-forwarded-for", "1.1.1.1"}}),
             "1.1.1.1 malformed");
   EXPECT_EQ(x_forwarded({{"x-forwarded-host", "a/b"}}), "peer malformed");
+}
+
+TEST(Forwarded, a_host_is_the_clients_own_unless_the_proxies_are_known_to_write_it) {
+  const ForwardedParts usual;
+  EXPECT_EQ(forwarded({"for=1.1.1.1;proto=https;host=shop.example"}, 16, usual), "1.1.1.1 https");
+  EXPECT_EQ(x_forwarded({{"X-Forwarded-For", "1.1.1.1"},
+                         {"X-Forwarded-Proto", "https"},
+                         {"X-Forwarded-Host", "shop.example"}},
+                        16, usual),
+            "1.1.1.1 https");
+}
+
+TEST(Forwarded, parts_that_the_rules_do_not_name_have_no_influence_however_they_are_written) {
+  const std::vector<std::pair<std::string, std::string>> forged = {
+      {"X-Forwarded-For", "1.1.1.1"}, {"X-Forwarded-Proto", "ftp"}, {"X-Forwarded-Host", "a b"}};
+  EXPECT_EQ(x_forwarded(forged, 16, {.client = true, .proto = false}), "1.1.1.1");
+  EXPECT_EQ(x_forwarded(forged, 16, {.client = false, .proto = false}), "peer");
+  // A proxy that copies what its client wrote does not spoil what it says itself.
+  EXPECT_EQ(forwarded({"for=1.1.1.1;host=\"a b\";proto=ftp"}, 16, {.client = true, .proto = false}),
+            "1.1.1.1");
+  EXPECT_EQ(forwarded({"for=bogus;proto=https"}, 16, {.client = false}), "peer https");
+}
+
+TEST(Forwarded, port_prefix_and_other_headers_of_the_family_are_never_read) {
+  EXPECT_EQ(x_forwarded({{"X-Forwarded-Port", "1"},
+                         {"X-Forwarded-Prefix", "/evil"},
+                         {"X-Forwarded-Server", "evil.example"},
+                         {"X-Forwarded-Ssl", "on"},
+                         {"X-Forwarded-Scheme", "https"},
+                         {"X-Forwarded", "1.1.1.1"},
+                         {"X-Real-IP", "1.1.1.1"},
+                         {"X_Forwarded_For", "1.1.1.1"}}),
+            "peer");
+}
+
+TEST(Forwarded, every_header_that_proxies_add_is_a_trace_and_none_of_a_client_is) {
+  for (const char* const name :
+       {"Forwarded", "via", "X-Forwarded-For", "x-forwarded-anything", "X-Real-IP", "CF-Ray",
+        "CDN-Loop", "True-Client-IP", "X-Envoy-External-Address", "X-Amzn-Trace-Id",
+        "Fastly-Client-IP", "X-Original-Host", "X-Client-IP", "x-scheme"}) {
+    const ForwardedFieldsOnly given({{"host", "localhost"}, {name, ""}});
+    EXPECT_TRUE(has_trace_of_proxy(given.head())) << name;
+  }
+  for (const char* const name :
+       {"host", "user-agent", "accept", "cookie", "authorization", "sec-fetch-site", "x-request-id",
+        "traceparent", "origin", "referer", "x-real", "x-prometheus-scrape-timeout-seconds",
+        "priority", "viaduct", "upgrade-insecure-requests"}) {
+    const ForwardedFieldsOnly given({{name, "1"}});
+    EXPECT_FALSE(has_trace_of_proxy(given.head())) << name;
+  }
 }
 
 TEST(Forwarded, only_the_fields_that_the_rules_name_are_read) {
