@@ -1,5 +1,6 @@
 // What an application is from its command line: what run() does, and what its flags print.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "katana/base/monotonic_clock.hpp"
+#include "katana/base/printing.hpp"
 #include "katana/container/json_read.hpp"
 #include "katana/host/application.hpp"
 #include "katana/host/describing.hpp"
@@ -26,15 +28,15 @@
 namespace katana::host {
 
 int ApplicationCore::fail_with(int status, std::string_view message) const {
-  fmt::print(stderr, "{}: {}\n", options_.name, message);
+  print_error_line(fmt::format("{}: {}", options_.name, message), last_words_max);
   return status;
 }
 
 void ApplicationCore::print_ready(Duration took) const {
-  fmt::print("{}: ready on {} (engine {}, {} reactors) in {:.1f} ms\n", options_.name, url(),
-             server::engine_name(server_->engine()), server_->reactor_count(),
-             milliseconds_of(took));
-  std::fflush(stdout);
+  print_soon(STDOUT_FILENO,
+             fmt::format("{}: ready on {} (engine {}, {} reactors) in {:.1f} ms\n", options_.name,
+                         url(), server::engine_name(server_->engine()), server_->reactor_count(),
+                         milliseconds_of(took)));
 }
 
 // What a start would find, as far as nothing has to be made for it.
