@@ -15,6 +15,7 @@
 
 #include "katana/base/check.hpp"
 #include "katana/base/monotonic_clock.hpp"
+#include "katana/base/printing.hpp"
 #include "katana/client/http_client.hpp"
 #include "katana/engine/sockets.hpp"
 #include "katana/host/program_bus.hpp"
@@ -66,6 +67,9 @@ log::Options log_options(const LogSettings& settings) {
   if (!settings.binary_file.empty()) {
     make_folder_of(settings.binary_file);
     options.sinks.push_back(log::binary_file(settings.binary_file, rotation));
+  }
+  for (log::SinkOptions& sink : options.sinks) {
+    sink.queue_bytes_max = settings.output_bytes_max.bytes;
   }
   options.mode = settings.synchronous ? log::Mode::synchronous : log::Mode::background;
   options.when_full = settings.when_full;
@@ -168,6 +172,7 @@ void ApplicationCore::add_parts(const CommandLine& line) {
 }
 
 Result<void> ApplicationCore::start(const CommandLine& line) {
+  keep_standard_descriptors();
   block_signals();
   keep_files_private();
   if (auto installed = log::flush_on_crash(); !installed) return installed;
@@ -709,13 +714,14 @@ void ApplicationCore::on_stuck(const server::ServerReport& report) {
 }
 
 void ApplicationCore::print_report(const server::ServerReport& report) const {
-  fmt::print(stderr, "{}: {}\n", options_.name, report.describe());
+  print_error_line(fmt::format("{}: {}", options_.name, report.describe()), last_words_max);
 }
 
 // Serving is over and its signals with it: from here on one ends the process as it would any other,
 // also when a job on a pool or a part does not end.
 void ApplicationCore::give_signals_back() noexcept {
-  log_->flush();
+  // An output that hangs is waited for once a signal ends that.
+  log_->flush(milliseconds(50));
   sigset_t set;
   sigemptyset(&set);
   for (const int signal : {SIGINT, SIGTERM}) sigaddset(&set, signal);

@@ -194,6 +194,7 @@ struct LogSettings {
   unsigned files_kept = 8;
   bool synchronous = false;
   log::WhenFull when_full = log::WhenFull::drop;
+  config::ByteCount output_bytes_max = config::mebibytes(1);
 };
 KATANA_DESCRIBE(LogSettings,
                 (levels, reloadable, help("'info', or 'warn,access=off,database=debug'")),
@@ -205,7 +206,10 @@ KATANA_DESCRIBE(LogSettings,
                 (synchronous, help("write synchronously in the calling thread (slow)")),
                 (when_full,
                  help("what a thread does whose ring of records is full: drop the record and "
-                      "count it, or block until there is space")))
+                      "count it, or block until there is space")),
+                (output_bytes_max, at_least(config::kibibytes(128)),
+                 help("records that wait for a file or a console that takes none; beyond that they "
+                      "are dropped and counted")))
 
 struct OperationsSettings {
   std::string address = "127.0.0.1";
