@@ -108,6 +108,7 @@ class ConnectionPool final : public core::Attachment, private ConnectionOwner {
   void arm() noexcept;
   void tick() noexcept;
   void expire_waiting(Instant now);
+  void refuse_all_waiting();
   void take_back(Connection& connection, Instant now);
   void expire_running(Connection& connection, Instant now);
   void close_idle(Instant now);
@@ -132,6 +133,7 @@ class ConnectionPool final : public core::Attachment, private ConnectionOwner {
   Instant connect_again_at_ = {};
   Instant probe_at_ = {};
   std::uint64_t generation_ = 0;  // as it was seen
+  std::uint64_t recoveries_ = 0;  // likewise
   std::vector<std::shared_ptr<CancelRequest>> cancels_;
   std::uint64_t transactions_ = 0;
   std::uint64_t connection_numbers_ = 0;

@@ -116,7 +116,12 @@ void ConnectionPool::open_connections() {
   const std::size_t depth = options_.pipeline_depth;
   const std::size_t shared = queue_.size() - std::min(queue_.size(), exclusive_waiting_);
   std::size_t wanted = exclusive_waiting_ + (shared + depth - 1) / depth;
-  if (keeps_one_ && connections_.empty()) wanted = std::max<std::size_t>(wanted, 1);
+  // Who keeps one finds out for all whether the database is back, also beside a connection that
+  // still hangs.
+  if (keeps_one_ && (connections_.empty() || shared_->known_down())) {
+    wanted = std::max<std::size_t>(wanted, 1);
+  }
+  if (!keeps_one_ && shared_->known_down()) return;
   // After a failure one finds out for all.
   if (failures_ > 0) wanted = std::min<std::size_t>(wanted, 1);
   while (opening_ < wanted && may_open() && shared_->take_permit()) {

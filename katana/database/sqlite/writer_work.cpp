@@ -119,7 +119,7 @@ bool Writer::begin_transaction(WorkList& group, Completions& done) noexcept {
   const Instant give_up = now + options_.busy_wait;
   const std::uint64_t before = connection_->lock_retries();
   int code = SQLITE_BUSY;
-  while (!group.empty() && (code & 0xff) == SQLITE_BUSY && now < give_up) {
+  while (!group.empty() && (code & 0xff) == SQLITE_BUSY && now < give_up && !watch_.is_locked()) {
     Instant until = give_up;
     for (const Work* work = group.first(); work != nullptr; work = work->next_in_list()) {
       until = std::min(until, work->deadline);
