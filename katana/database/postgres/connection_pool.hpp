@@ -63,6 +63,8 @@ class ConnectionPool final : public core::Attachment, private ConnectionOwner {
   void on_stream_ended(Connection& connection) noexcept override;
   void on_prepared() noexcept override { add(shared_->tallies.statements_prepared); }
 
+  void on_schema_changed() noexcept override { shared_->note_schema_change(home_.now()); }
+  std::uint64_t schema_changes() const noexcept override { return shared_->schema_changes(); }
   void on_ran(Bytes text, Duration duration) noexcept override;
   void on_read_only(Connection& connection) noexcept override;
   void on_position(std::uint64_t position, Instant asked_at) noexcept override;

@@ -254,6 +254,8 @@ void ConnectionPool::begin(Work& work, Connection& connection) {
   connection.transaction_failed = false;
   connection.transaction_ended = false;
   connection.transaction_conflicted = false;
+  connection.transaction_is_stale = false;
+  connection.transaction_error.reset();
   connection.transaction_reads_only = work.request.mode.read_only;
   connection.enqueue_command(begin_command(work.request.mode));
   add(shared_->tallies.transactions);
@@ -280,6 +282,7 @@ void ConnectionPool::run_within(Work& work) {
     return connection->enqueue_commit(work);
   }
   const bool conflicted = connection->transaction_conflicted;
+  const std::optional<Error> why = connection->transaction_error;
   roll_back(work.request.transaction);
   if (order == Order::rollback) {
     work.outcome.rows_changed = conflicted ? 1 : 0;
@@ -288,8 +291,7 @@ void ConnectionPool::run_within(Work& work) {
   refuse(work, conflicted ? Error(Kind::conflict,
                                   "the transaction conflicts with another one and was undone: run "
                                   "it again")
-                          : Error(Kind::failed_transaction,
-                                  "a statement of the transaction failed: it was rolled back"));
+                          : Error::not_committed(why));
 }
 
 void ConnectionPool::roll_back(std::uint64_t transaction) {

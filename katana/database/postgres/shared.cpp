@@ -179,6 +179,16 @@ void Shared::observe_outages(OutageObserver observer) {
   if (observer_ && failed_at_ != never) observer_({.where = where_, .why = failure_});
 }
 
+void Shared::note_schema_change(Instant now) noexcept {
+  constexpr Duration apart = seconds(1);
+  std::int64_t last_ns = schema_changed_ns_.load(std::memory_order_relaxed);
+  if (last_ns != INT64_MIN && now.ns - last_ns < apart.ns) return;
+  // relaxed: both only decide who counts; a connection that sees it late meets the change itself.
+  if (!schema_changed_ns_.compare_exchange_strong(last_ns, now.ns, std::memory_order_relaxed))
+    return;
+  schema_changes_.fetch_add(1, std::memory_order_relaxed);
+}
+
 void Shared::renew_connections() {
   generation_.fetch_add(1, std::memory_order_relaxed);
   poke_all();

@@ -107,6 +107,12 @@ class Shared {
   // Connections that were begun before are not used again, and closed once they are idle.
   void renew_connections();
   std::uint64_t generation() const noexcept { return generation_.load(std::memory_order_relaxed); }
+  // Every connection prepares its statements anew. Not more than once in a second: one statement that
+  // fails each time does not cost the others more than that.
+  void note_schema_change(Instant now) noexcept;
+  std::uint64_t schema_changes() const noexcept {
+    return schema_changes_.load(std::memory_order_relaxed);
+  }
   // Of threads, which may outlive the database.
   const std::shared_ptr<std::atomic<unsigned>> cancels_running =
       std::make_shared<std::atomic<unsigned>>(0);
@@ -135,6 +141,8 @@ class Shared {
   std::atomic<std::size_t> handed_over_count_ = 0;
   std::atomic<std::int32_t> open_ = 0;
   std::atomic<std::uint64_t> generation_ = 1;
+  std::atomic<std::uint64_t> schema_changes_ = 0;
+  std::atomic<std::int64_t> schema_changed_ns_ = INT64_MIN;
   std::atomic<bool> usable_ = false;
   std::atomic<bool> known_down_ = false;
   std::atomic<std::uint64_t> recoveries_ = 0;
