@@ -53,8 +53,8 @@ enum class Sandbox : std::uint8_t {
 };
 KATANA_DESCRIBE_ENUM(Sandbox, off, report, on)
 // What process.sandbox_allow names.
-enum class SandboxUse : std::uint8_t { connections, subprocesses };
-KATANA_DESCRIBE_ENUM(SandboxUse, connections, subprocesses)
+enum class SandboxUse : std::uint8_t { connections, subprocesses, libraries };
+KATANA_DESCRIBE_ENUM(SandboxUse, connections, subprocesses, libraries)
 // What becomes of a system call that the sandbox refuses.
 enum class RefusedCall : std::uint8_t { error, end };
 KATANA_DESCRIBE_ENUM(RefusedCall, error, end)
@@ -362,7 +362,7 @@ KATANA_DESCRIBE(
      help("the same to write: folders in which files are made, renamed and removed")),
     (sandbox_allow, length(0, 8),
      help("what the program does that its configuration does not show: connections to others, "
-          "subprocesses")),
+          "subprocesses, libraries that it loads once it has started")),
     (refused_call,
      help("what becomes of a system call that the sandbox refuses: error: EPERM, counted and told "
           "once; end: the process is killed")),
