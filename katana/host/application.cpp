@@ -385,9 +385,9 @@ Result<void> ApplicationCore::start_bus(registry::Registry& registry) {
         },
         "connect the bus");
   });
-  if (!settings()->bus.required) return {};
   return observability_->checks().add({.name = "bus",
                                        .run = [this](std::stop_token) { return bus_->health(); },
+                                       .required = settings()->bus.required,
                                        .may_block = false});
 }
 
