@@ -192,14 +192,15 @@ int ApplicationCore::run(int count, const char* const* arguments) {
   if (!line) return fail_with(2, line.error().describe());
   try {
     if (const auto status = answer(*line)) return *status;
+    on_ready_ = [this, began] { print_ready(monotonic_now() - began); };
     if (auto started = start(*line); !started) {
       const bool is_usage = started.error().code() == Code::invalid_argument;
       return fail_with(is_usage ? 2 : 1, started.error().describe());
     }
-    print_ready(monotonic_now() - began);
     const server::ServerReport report = serve();
     give_signals_back();
     stop();
+    if (failure_) return fail_with(1, failure_->describe());
     print_report(report);
     return 0;
   } catch (const std::exception& error) {

@@ -18,6 +18,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -304,6 +305,7 @@ struct DatabaseSettings {
   unsigned readers = 4;
   Duration timeout = seconds(30);
   Duration wait_max = seconds(2);
+  std::optional<Duration> start_wait = {};
   config::ByteCount cache = config::mebibytes(8);
   std::uint32_t group_max = 256;
   unsigned connections_max = 16;
@@ -325,6 +327,10 @@ KATANA_DESCRIBE(DatabaseSettings,
                 (timeout, range(milliseconds(1), seconds(3600)), help("deadline of a statement")),
                 (wait_max, range(milliseconds(1), seconds(3600)),
                  help("how long a call may wait in a queue before it is refused")),
+                (start_wait, range(Duration{}, seconds(10 * 365 * 86'400)),
+                 help("how long the program waits, and answers 503, for a database that is not "
+                      "there when it starts; none: for ever under systemd or Kubernetes, else 5s; "
+                      "0s: it does not start")),
                 (cache, help("SQLite: page cache of each connection")),
                 (group_max, range(1, 100'000), help("writes that one commit may include")),
                 (connections_max, range(1, 1000),
