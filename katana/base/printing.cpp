@@ -21,7 +21,7 @@ namespace katana {
 namespace {
 
 // True: it takes at least PIPE_BUF bytes of a pipe, and something of a terminal.
-bool has_room(int descriptor, Duration wait) noexcept {
+bool is_writable(int descriptor, Duration wait) noexcept {
   pollfd asked = {descriptor, POLLOUT, 0};
   const auto ms = static_cast<int>(std::clamp<std::int64_t>(wait.count_ms(), 0, 60'000));
   if (::poll(&asked, 1, ms) <= 0) {
@@ -36,7 +36,7 @@ bool has_room(int descriptor, Duration wait) noexcept {
 // As write() has it; EAGAIN where that would wait.
 ssize_t write_some(int descriptor, mode_t kind, Bytes text, Duration wait) noexcept {
   if (S_ISREG(kind)) return ::write(descriptor, text.data(), text.size());
-  if (!has_room(descriptor, wait)) return -1;
+  if (!is_writable(descriptor, wait)) return -1;
   const std::size_t size = std::min<std::size_t>(text.size(), PIPE_BUF);
   if (S_ISSOCK(kind)) {
     return ::send(descriptor, text.data(), size, MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -83,7 +83,7 @@ void print_soon(int descriptor, std::string text) noexcept {
           left.remove_prefix(static_cast<std::size_t>(count));
         } else if (count == 0 || (errno != EINTR && errno != EAGAIN)) {
           return;
-        } else if (errno == EAGAIN && !has_room(descriptor, seconds(60)) && errno != EAGAIN) {
+        } else if (errno == EAGAIN && !is_writable(descriptor, seconds(60)) && errno != EAGAIN) {
           return;
         }
       }

@@ -24,8 +24,8 @@ namespace katana {
 // `wait_max`. A regular file takes everything.
 std::size_t print_without_waiting(int descriptor, Bytes text, Duration wait_max = {}) noexcept;
 
-// The same, and what was not taken is written by a thread of its own, once there is room: for a line
-// that its reader waits for.
+// The same, and what was not taken is written by a thread of its own, once it is: for a line that
+// its reader waits for.
 void print_soon(int descriptor, std::string text) noexcept;
 
 // What the last line of a process is worth waiting for.

@@ -11,7 +11,8 @@
 // Thread     as Backend; adopt() and set_reason() any.
 // Allocates  an Error for each call that fails.
 // Fails      calls with Kind::unavailable until adopt().
-// Invariant  a call is answered by one of the two: by this, which never begins it, or by the backend.
+// Invariant  a call is answered by one of the two: by this, which never begins it, or by the
+//            backend.
 #pragma once
 
 #include <atomic>

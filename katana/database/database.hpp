@@ -132,7 +132,7 @@ struct ResultOf<Task<R>> {
 
 // A transaction as a scope: committed if the body's Result has a value, else rolled back. A value
 // behind a statement that failed cannot be committed, which is an error that names the statement;
-// but a Reply with a status of 400 or above, as problem(409), is that value, and all is rolled back.
+// but a Reply with a status of 400 or above, as problem(409), is that value, and all is undone.
 //
 //   auto body = [&](database::Transaction& transaction) -> Task<Result<void>> { … };
 //   co_return co_await database::transact(database, body);

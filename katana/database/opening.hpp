@@ -3,9 +3,9 @@
 // Owns       its function.
 // Thread     a value; `stop` may be asked for by any thread.
 // Allocates  as std::function does.
-// Fails      an attempt that was stopped ends with Code::cancelled. One that may be repeated, because
-//            the database is not there yet, ends with Code::unavailable, and any other Code means
-//            that to repeat it would not help.
+// Fails      an attempt that was stopped ends with Code::cancelled. One that may be repeated,
+//            because the database is not there yet, ends with Code::unavailable, and any other Code
+//            means that to repeat it would not help.
 #pragma once
 
 #include <functional>

@@ -69,9 +69,9 @@ class DatabaseStart {
   std::thread thread_;
 };
 
-// For how long a program waits for its database: as it was told; for ever (never.ns) where a service
-// manager (NOTIFY_SOCKET, INVOCATION_ID) or Kubernetes (KUBERNETES_SERVICE_HOST) has started it; and
-// else for as long as a person may wait at a terminal.
+// For how long a program waits for its database: as it was told; for ever (never.ns) where a
+// service manager (NOTIFY_SOCKET, INVOCATION_ID) or Kubernetes (KUBERNETES_SERVICE_HOST) has
+// started it; and else for as long as a person may wait at a terminal.
 Duration database_wait(const std::optional<Duration>& told,
                        const std::function<const char*(const char* name)>& variables);
 

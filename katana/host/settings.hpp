@@ -191,11 +191,10 @@ struct LogSettings {
   std::string file;
   std::string json_file;
   std::string binary_file;
-  config::ByteCount file_bytes_max = config::mebibytes(64);
+  config::ByteCount file_bytes_max = config::mebibytes(64), output_bytes_max = config::mebibytes(1);
   unsigned files_kept = 8;
   bool synchronous = false;
   log::WhenFull when_full = log::WhenFull::drop;
-  config::ByteCount output_bytes_max = config::mebibytes(1);
 };
 KATANA_DESCRIBE(LogSettings,
                 (levels, reloadable, help("'info', or 'warn,access=off,database=debug'")),

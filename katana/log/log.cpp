@@ -255,12 +255,12 @@ Writer::MakeRunner LogCore::make_runner() {
 void LogCore::finish() noexcept {
   writer_.mark();
   const Instant begin = monotonic_now();
-  const Instant end = writer_.settle(begin, begin + options_.end_max);
+  const Instant end = writer_.await_outputs(begin, begin + options_.end_max);
   writer_.note_unwritten();
   if (writer_.pass(Writer::everything, end) > 0) {
     writer_.push(end);
     writer_.mark();
-    writer_.settle(end, end + milliseconds(100));
+    writer_.await_outputs(end, end + milliseconds(100));
   }
   count();
 }
@@ -368,7 +368,7 @@ void LogCore::write_now() noexcept {
   if (is_output_thread()) return;  // likewise
   writer_.mark();
   const Instant begin = monotonic_now();
-  writer_.settle(begin, begin + options_.end_max);
+  writer_.await_outputs(begin, begin + options_.end_max);
   count();
 }
 

@@ -1,7 +1,7 @@
 // Output: where the octets of a sink go. A file, a terminal, or what a user writes for himself.
 //
-// Thread     one at a time: that of its sink (output_runner.hpp), which it may hold up for ever; the
-//            Log's writer if may_block() is false.
+// Thread     one at a time: that of its sink (output_runner.hpp), which it may hold up for ever;
+//            the Log's writer if may_block() is false.
 // Allocates  as it likes: never on the threads that log.
 // Fails      values: the sink reports them once, counts what is lost, and opens again.
 // Invariant  write() keeps records whole: when it fails, nothing of `records` stays, as far as the

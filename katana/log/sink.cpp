@@ -111,7 +111,7 @@ void Sink::add(const Entry& entry, Bytes& text) {
 void Sink::write(const Entry& entry, Instant now, Bytes& text) {
   if (entry.site->level < options_.level) return;
   if (ready(now) && wants_rotation(entry.wall_ns, now)) rotate(now);
-  const bool is_kept = state_ != State::closed && make_room(entry, now);
+  const bool is_kept = state_ != State::closed && make_capacity(entry, now);
   if (state_ == State::closed) {
     ++lost_, ++lost_in_failure_;
     return;
@@ -129,25 +129,25 @@ void Sink::write(const Entry& entry, Instant now, Bytes& text) {
   if (buffer_.size() >= options_.buffer_bytes) hand(now);
 }
 
-bool Sink::has_room(Level level) const noexcept {
+bool Sink::has_capacity(Level level) const noexcept {
   const std::uint64_t most = options_.queue_bytes_max;
   const std::uint64_t used = outstanding_bytes_ + buffer_.size();
   return level >= Level::warn ? used < most : !overflowing_ && used < most - most / 8;
 }
 
-bool Sink::make_room(const Entry& entry, Instant now) {
+bool Sink::make_capacity(const Entry& entry, Instant now) {
   const Level level = entry.site->level;
-  if (has_room(level)) return true;
+  if (has_capacity(level)) return true;
   if (outstanding_ == 0) hand(now);
   look(now);
   while (options_.when_slow == WhenSlow::wait && !overflowing_ && outstanding_ > 0 &&
-         !has_room(level)) {
+         !has_capacity(level)) {
     find_stall(now);
     if (stalled_) break;
     now = runner_->wait(now, (moved_at_ + options_.stalled_after) - now);
     look(now);
   }
-  if (has_room(level)) return true;
+  if (has_capacity(level)) return true;
   if (!std::exchange(overflowing_, true)) note_slowness("it is slower than the log");
   return false;
 }

@@ -7,10 +7,10 @@
 // how much was lost and why.
 //
 // An output that is slow, or takes nothing (a pipe that is not read, a file system that hangs), has
-// queue_bytes_max of records waiting for it. What comes then is dropped and counted, the last eighth
-// of the queue being for records of warn and above; the log says so when that begins, and when it
-// is over how many. Before that a sink with WhenSlow::wait holds the writer up for as long as the
-// output moves.
+// queue_bytes_max of records waiting for it. What comes then is dropped and counted, the last
+// eighth of the queue being for records of warn and above; the log says so when that begins, and
+// when it is over how many. Before that a sink with WhenSlow::wait holds the writer up for as long
+// as the output moves.
 //
 // Owns       its buffers: bytes on their way to the output.
 // Thread     one at a time: the Log's writer. The output has a thread of its own.
@@ -114,8 +114,8 @@ class Sink {
 
   bool ready(Instant now);
   void open(Instant now);
-  bool make_room(const Entry& entry, Instant now);
-  bool has_room(Level level) const noexcept;
+  bool make_capacity(const Entry& entry, Instant now);
+  bool has_capacity(Level level) const noexcept;
   void add(const Entry& entry, Bytes& text);
   void hand(Instant now);
   void give(OutputJob job, Instant now);

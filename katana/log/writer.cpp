@@ -162,7 +162,7 @@ bool Writer::is_settled() const noexcept {
   return std::ranges::all_of(sinks_, [](const auto& sink) { return sink->is_settled(); });
 }
 
-Instant Writer::settle(Instant now, Instant until) {
+Instant Writer::await_outputs(Instant now, Instant until) {
   // So that one that takes nothing does not keep the next from getting its rest.
   constexpr Duration step = milliseconds(10);
   while (!is_settled() && now < until) {

@@ -47,7 +47,7 @@ class Writer {
   void mark() noexcept;
   bool is_settled() const noexcept;
   // Until then, or `until`. Returns the time then.
-  Instant settle(Instant now, Instant until);
+  Instant await_outputs(Instant now, Instant until);
   // Has the runners tell when they have done something.
   void tell_next() noexcept;
 

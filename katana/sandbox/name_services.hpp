@@ -1,6 +1,6 @@
-// load_name_services(): the libraries that the C library loads when it first resolves a name or looks
-// a user up, as /etc/nsswitch.conf names them: loaded now, because a program in the sandbox loads
-// none later.
+// load_name_services(): the libraries that the C library loads when it first resolves a name or
+// looks a user up, as /etc/nsswitch.conf names them: loaded now, because a program in the sandbox
+// loads none later.
 //
 // Thread     any.
 // Allocates  as dlopen(3) does; they stay loaded.

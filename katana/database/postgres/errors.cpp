@@ -112,9 +112,9 @@ Error error_of(const Complaint& complaint, Bytes statement) {
   return Error(kind, "PostgreSQL refuses the statement", statement, told);
 }
 
-// A type that was made anew, with another number, is told in many ways: by the parser (class 42), as
-// a look-up that fails (XX000), as operators that do not fit. What is there already, and what one may
-// not do, are no such ways.
+// A type that was made anew, with another number, is told in many ways: by the parser (class 42),
+// as a look-up that fails (XX000), as operators that do not fit. What is there already, and what
+// one may not do, are no such ways.
 Staleness staleness_of(const Complaint& complaint) noexcept {
   const Bytes state = complaint.state;
   if (state == "26000") return Staleness::name_is_gone;

@@ -41,8 +41,8 @@ struct Complaint {
 
 Error error_of(const Complaint& complaint, Bytes statement);
 
-// The statement may have been prepared for a schema that is no more: prepared anew, it may run. Known
-// by what the server's source says of itself, whatever its language.
+// The statement may have been prepared for a schema that is no more: prepared anew, it may run.
+// Known by what the server's source says of itself, whatever its language.
 enum class Staleness : std::uint8_t {
   none,
   perhaps,      // what it refers to is not there, or of another type: was it there before?

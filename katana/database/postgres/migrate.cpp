@@ -47,7 +47,7 @@ class Migrator {
         most = *pass->before_commit;
         continue;
       }
-      if (report.applied.empty()) report.before = pass->before;
+      if (report.applied.empty()) report.before = pass->already;
       report.applied.insert(report.applied.end(), pass->applied.begin(), pass->applied.end());
       if (pass->is_whole) return report;
       most = files->size();
@@ -57,7 +57,7 @@ class Migrator {
  private:
   struct Pass {
     std::vector<Migration> applied;
-    std::size_t before = 0;
+    std::size_t already = 0;
     bool is_whole = true;
     // Nothing was done: so many have to be committed before the next can run.
     std::optional<std::size_t> before_commit = {};
@@ -102,9 +102,9 @@ class Migrator {
     for (const Migration& each : *plan) {
       if (const auto good = check(each); !good) return std::unexpected(good.error());
     }
-    Pass pass{.applied = {}, .before = before->size()};
+    Pass pass{.applied = {}, .already = before->size()};
     for (const Migration& each : *plan) {
-      const std::size_t index = pass.before + pass.applied.size();
+      const std::size_t index = pass.already + pass.applied.size();
       if (index == most) {
         pass.is_whole = false;
         return pass;
@@ -114,7 +114,7 @@ class Migrator {
           return std::unexpected(good.error());
         }
         // A dry run cannot find out more about what comes behind a commit.
-        if (how_.dry_run) return Pass{.applied = *std::move(plan), .before = pass.before};
+        if (how_.dry_run) return Pass{.applied = *std::move(plan), .already = pass.already};
         return Pass{.applied = {}, .before_commit = index};
       }
       pass.applied.push_back(each);

@@ -1,5 +1,5 @@
-// What calls see when another session changes the schema under statements that are prepared: nothing,
-// where they can run again.
+// What calls see when another session changes the schema under statements that are prepared:
+// nothing, where they can run again.
 #include "katana/database/postgres/postgres_fixture_test.hpp"
 
 namespace katana::database::postgres {

@@ -29,8 +29,8 @@ struct ScriptStatement {
 // The first statement that is none of a migration, outside of the bodies of functions.
 std::optional<ScriptStatement> refused_statement_in(Bytes script);
 
-// Without the lines \restrict and \unrestrict, which pg_dump writes for psql since 2025: they change
-// nothing. Lines stay where they were.
+// Without the lines \restrict and \unrestrict, which pg_dump writes for psql since 2025: they
+// change nothing. Lines stay where they were.
 std::string without_restrictions(Bytes script);
 
 // That of the character which PostgreSQL counts from 1.

@@ -107,8 +107,8 @@ class Shared {
   // Connections that were begun before are not used again, and closed once they are idle.
   void renew_connections();
   std::uint64_t generation() const noexcept { return generation_.load(std::memory_order_relaxed); }
-  // Every connection prepares its statements anew. Not more than once in a second: one statement that
-  // fails each time does not cost the others more than that.
+  // Every connection prepares its statements anew. Not more than once in a second: one statement
+  // that fails each time does not cost the others more than that.
   void note_schema_change(Instant now) noexcept;
   std::uint64_t schema_changes() const noexcept {
     return schema_changes_.load(std::memory_order_relaxed);
