@@ -15,13 +15,15 @@
 #include <string>
 #include <string_view>
 
+#include "katana/base/printing.hpp"
+
 namespace command_line {
 
 // Prints the message as one line, whatever it looks like, and returns the status.
 inline int fail(std::string_view program, int status, std::string_view message) {
   std::string line(message);
   std::ranges::replace(line, '\n', ' ');
-  fmt::print(stderr, "{}: {}\n", program, line);
+  katana::print_error_line(fmt::format("{}: {}", program, line), katana::last_words_max);
   return status;
 }
 

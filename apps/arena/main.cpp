@@ -1,6 +1,7 @@
 // arena: KATANA's entry for HttpArena, written as the guides recommend and with what they leave at
 // its default.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -11,6 +12,7 @@
 
 #include "apps/command_line.hpp"
 #include "arena/arena.hpp"
+#include "katana/base/printing.hpp"
 #include "katana/server/http_server.hpp"
 
 namespace {
@@ -94,10 +96,9 @@ Result<void> serve(const Flags& flags) {
   server::raise_descriptor_limit();
   server::HttpServer server(*options, *service);
   if (auto started = server.start(); !started) return started;
-  fmt::print("{}: ready on {}", program, server.url());
-  for (const std::string& url : server.other_urls()) fmt::print(", {}", url);
-  fmt::print(" ({} reactors)\n", server.reactor_count());
-  std::fflush(stdout);
+  std::string ready = fmt::format("{}: ready on {}", program, server.url());
+  for (const std::string& url : server.other_urls()) ready += ", " + url;
+  print_soon(STDOUT_FILENO, ready + fmt::format(" ({} reactors)\n", server.reactor_count()));
   server.run();
   return {};
 }

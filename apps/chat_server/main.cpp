@@ -11,6 +11,7 @@
 
 #include "apps/command_line.hpp"
 #include "katana/base/cpus.hpp"
+#include "katana/base/printing.hpp"
 #include "katana/bus/subject.hpp"
 #include "katana/chat/host/chat_server.hpp"
 #include "katana/log/log.hpp"
@@ -293,17 +294,18 @@ int serve(const Flags& flags, const server::EngineChoice& engine,
   }
   const double took_ms =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
-  fmt::print("{}: ready on {} (engine {}, {} reactors) in {:.1f} ms\n", program, server.url(),
-             server::engine_name(engine.kind), flags.threads, took_ms);
-  std::fflush(stdout);
+  print_soon(STDOUT_FILENO,
+             fmt::format("{}: ready on {} (engine {}, {} reactors) in {:.1f} ms\n", program,
+                         server.url(), server::engine_name(engine.kind), flags.threads, took_ms));
 
   const host::ChatReport report = server.run();
   all_logs.flush();
-  fmt::print(stderr,
-             "{}: stopped: {} messages on {} connections finished, {} deliveries, {} dropped, {} "
-             "connections cut off\n",
-             program, report.messages, report.connections, report.delivered, report.dropped,
-             report.cut_off);
+  print_error_line(
+      fmt::format("{}: stopped: {} messages on {} connections finished, {} deliveries, {} dropped, "
+                  "{} connections cut off",
+                  program, report.messages, report.connections, report.delivered, report.dropped,
+                  report.cut_off),
+      last_words_max);
   return 0;
 }
 

@@ -23,6 +23,7 @@ class LogTail final : public log::Output {
   static constexpr std::size_t line_bytes_max = 500;
 
   const std::string& name() const noexcept override { return name_; }
+  bool may_block() const noexcept override { return false; }
   Result<void> open(const log::Layout&) override { return {}; }
   Result<void> write(Bytes records) override;
 

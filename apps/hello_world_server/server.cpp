@@ -1,16 +1,18 @@
 #include "hello_world_server/server.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <chrono>
-#include <cstdio>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "apps/command_line.hpp"
 #include "hello_world_server/flags.hpp"
 #include "hello_world_server/routes.hpp"
+#include "katana/base/printing.hpp"
 #include "katana/coding/brotli/brotli.hpp"
 #include "katana/coding/zstd/zstd.hpp"
 #include "katana/log/log.hpp"
@@ -33,22 +35,27 @@ int fail_with(const Program& program, const Error& error) {
   return fail_with(program, error.code() == Code::invalid_argument ? 2 : 1, error.describe());
 }
 
+// On standard error, which may be a pipe that is not read.
+template <class... A>
+void print_line(const char* name, fmt::format_string<A...> pattern, A&&... arguments) {
+  print_error_line(fmt::format("{}: {}", name, fmt::format(pattern, std::forward<A>(arguments)...)),
+                   last_words_max);
+}
+
 void print_reload(const char* name, const Result<std::vector<std::string>>& reloaded) {
   if (!reloaded) {
-    fmt::print(stderr, "{}: certificates stay as they were: {}\n", name,
-               reloaded.error().describe());
+    print_line(name, "certificates stay as they were: {}", reloaded.error().describe());
     return;
   }
-  fmt::print(stderr, "{}: certificates read again\n", name);
-  for (const std::string& note : *reloaded) fmt::print(stderr, "{}: {}\n", name, note);
+  print_line(name, "certificates read again");
+  for (const std::string& note : *reloaded) print_line(name, "{}", note);
 }
 
 void print_restart(const char* name, const Result<server::Replacement>& replacement) {
   if (replacement) {
-    fmt::print(stderr, "{}: process {} serves from here on\n", name, replacement->process_id);
+    print_line(name, "process {} serves from here on", replacement->process_id);
   } else {
-    fmt::print(stderr, "{}: not restarted, this process goes on: {}\n", name,
-               replacement.error().describe());
+    print_line(name, "not restarted, this process goes on: {}", replacement.error().describe());
   }
 }
 
@@ -78,28 +85,28 @@ Task<void> measure(ContentReader content, ReplyWriter reply) {
 
 void print_budget(const char* name, const core::MemoryBudget& budget) {
   const auto mib = [](std::size_t bytes) { return static_cast<double>(bytes) / (1024.0 * 1024.0); };
-  fmt::print(
-      stderr,
-      "{}: memory budget of each reactor: connections {:.1f} MiB, input {:.1f} MiB, output "
+  print_line(
+      name,
+      "memory budget of each reactor: connections {:.1f} MiB, input {:.1f} MiB, output "
       "{:.1f} MiB, engine {:.2f} MiB, held {:.1f} MiB, shared {:.2f} MiB, in all {:.1f} MiB; "
-      "reserved, and used as load asks for it\n",
-      name, mib(budget.connections), mib(budget.carry), mib(budget.output), mib(budget.engine),
+      "reserved, and used as load asks for it",
+      mib(budget.connections), mib(budget.carry), mib(budget.output), mib(budget.engine),
       mib(budget.held), mib(budget.shared), mib(budget.total()));
 }
 
 void print_start(const Program& program, const server::HttpServer& server,
                  server::EngineKind engine, Clock::time_point began) {
   for (const std::string& note : server.certificate_notes()) {
-    fmt::print(stderr, "{}: {}\n", program.name, note);
+    print_line(program.name, "{}", note);
   }
   print_budget(program.name, server.memory_budget());
   if (!server.placement().empty()) {
-    fmt::print(stderr, "{}: reactors on CPUs {}\n", program.name, server.placement());
+    print_line(program.name, "reactors on CPUs {}", server.placement());
   }
-  fmt::print("{}: ready on {} (engine {}, {} reactors) in {:.1f} ms\n", program.name, server.url(),
-             server::engine_name(engine), server.reactor_count(),
-             std::chrono::duration<double, std::milli>(Clock::now() - began).count());
-  std::fflush(stdout);
+  print_soon(STDOUT_FILENO,
+             fmt::format("{}: ready on {} (engine {}, {} reactors) in {:.1f} ms\n", program.name,
+                         server.url(), server::engine_name(engine), server.reactor_count(),
+                         std::chrono::duration<double, std::milli>(Clock::now() - began).count()));
 }
 
 int serve(const Program& program, const Flags& flags, server::EngineKind engine,
@@ -145,7 +152,7 @@ int serve(const Program& program, const Flags& flags, server::EngineKind engine,
   server::HttpServer server(*options, *service);
   if (auto started = server.start(); !started) return fail_with(program, started.error());
   print_start(program, server, engine, began);
-  fmt::print(stderr, "{}: {}\n", program.name, server.run().describe());
+  print_line(program.name, "{}", server.run().describe());
   return 0;
 }
 
@@ -153,6 +160,7 @@ int serve(const Program& program, const Flags& flags, server::EngineKind engine,
 
 int run(const Program& program, int count, char** arguments) {
   const auto began = Clock::now();
+  keep_standard_descriptors();
   CLI::App app(
       "Answers GET /, /plaintext, /json, /hello/{name}, /bytes/{n}, /metrics, /health, /ready, "
       "/files/… (--files), any method on /echo, and WebSocket on /ws.",
@@ -164,7 +172,7 @@ int run(const Program& program, int count, char** arguments) {
   if (const auto status = command_line::parse(app, count, arguments)) return *status;
   const auto engine = server::choose_engine(flags.engine);
   if (!engine) return fail_with(program, engine.error());
-  if (!engine->note.empty()) fmt::print(stderr, "{}: {}\n", program.name, engine->note);
+  if (!engine->note.empty()) print_line(program.name, "{}", engine->note);
   try {
     return serve(program, flags, engine->kind, began);
   } catch (const std::exception& error) {

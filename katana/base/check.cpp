@@ -1,15 +1,18 @@
 #include "katana/base/check.hpp"
 
-#include <cstdio>
+#include <fmt/format.h>
+
 #include <cstdlib>
 
 #include "katana/base/misuse.hpp"
+#include "katana/base/printing.hpp"
 
 namespace katana::detail {
 
 void check_failed(const char* kind, const char* condition, const char* file, int line) noexcept {
-  std::fprintf(stderr, "katana: %s failed: %s at %s:%d%s\n", kind, condition, file, line,
-               describe_thread().c_str());
+  print_error_line(fmt::format("katana: {} failed: {} at {}:{}{}", kind, condition, file, line,
+                               describe_thread()),
+                   last_words_max);
   std::abort();
 }
 

@@ -4,12 +4,12 @@
 #include <pthread.h>
 
 #include <array>
-#include <cstdio>
 #include <cstdlib>
 #include <stdexcept>
 
 #include "katana/base/activity.hpp"
 #include "katana/base/executor.hpp"
+#include "katana/base/printing.hpp"
 
 namespace katana {
 
@@ -35,7 +35,7 @@ void throw_misuse(Bytes what, Bytes remedy) {
 }
 
 void die_of_misuse(Bytes what, Bytes remedy) noexcept {
-  std::fprintf(stderr, "katana: %s\n", misuse_sentence(what, remedy).c_str());
+  print_error_line("katana: " + misuse_sentence(what, remedy), last_words_max);
   std::abort();
 }
 

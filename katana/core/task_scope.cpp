@@ -6,6 +6,7 @@
 
 #include "katana/base/check.hpp"
 #include "katana/base/executor.hpp"
+#include "katana/base/printing.hpp"
 
 namespace katana::core {
 namespace {
@@ -60,8 +61,7 @@ void TaskScope::note_failure(const Entry& entry, std::exception_ptr thrown,
       options_.failures != nullptr ? options_.failures : observer_of_executor();
   if (observer != nullptr) return observer->on_failure(failure);
   try {
-    // Ignored when it fails: there is nowhere else to go.
-    (void)std::fputs((describe(failure) + "\n").c_str(), stderr);
+    print_error_line(describe(failure));
   } catch (...) {
     // Without memory for the line there is none; the failure is counted.
   }

@@ -63,6 +63,16 @@ namespace detail {
 // After the attempt of this number failed by a conflict: waits, and says whether there is another.
 Task<bool> may_run_again(unsigned attempts, const TransactionOptions& options);
 
+// A reply that says that nothing was done: its status is 400 or above.
+template <class R>
+bool is_refusal(const R& result) {
+  if constexpr (requires { result->status() >= 400; }) {
+    return result->status() >= 400;
+  } else {
+    return false;
+  }
+}
+
 // The body is a pointer here: g++ 12 warns of a coroutine in a header whose frame has a lambda's
 // type.
 template <class R>
@@ -82,6 +92,9 @@ Task<R> run_scope(Database& database, void* body, Task<R> (*call)(void*, Transac
           const Result<std::int64_t> committed = co_await transaction->commit();
           if (committed) co_return *std::move(result);
           conflicts = committed.error().retryable();
+          // A statement failed, the body has answered that, and nothing of it was done.
+          const bool is_answered = committed.error().kind() == Kind::failed_transaction;
+          if (is_answered && is_refusal(*result)) co_return *std::move(result);
           result.emplace(std::unexpected(committed.error()));
         } else {
           const Result<std::int64_t> undone = co_await transaction->rollback();
@@ -117,7 +130,9 @@ struct ResultOf<Task<R>> {
 
 }  // namespace detail
 
-// A transaction as a scope: committed if the body's Result has a value, else rolled back.
+// A transaction as a scope: committed if the body's Result has a value, else rolled back. A value
+// behind a statement that failed cannot be committed, which is an error that names the statement;
+// but a Reply with a status of 400 or above, as problem(409), is that value, and all is undone.
 //
 //   auto body = [&](database::Transaction& transaction) -> Task<Result<void>> { … };
 //   co_return co_await database::transact(database, body);

@@ -76,6 +76,18 @@ Error Error::unusable(const std::string& why) {
           Kind::unavailable};
 }
 
+Error Error::not_committed(const std::optional<Error>& cause) {
+  constexpr const char* what = "the transaction was rolled back, and not committed";
+  constexpr const char* remedy =
+      "a statement of it had failed: return that error from the body, so that it is rolled back, "
+      "or "
+      "put the statement into a savepoint of its own to go on without it";
+  return {katana::Error(Code::internal,
+                        cause ? fmt::format("{}; it was: {}", remedy, cause->describe()) : remedy)
+              .within(what),
+          Kind::failed_transaction};
+}
+
 Error Error::violated(Constraint constraint, std::string_view which, std::string_view statement) {
   const Code code = code_of(constraint);
   std::string what = fmt::format("a {} constraint is violated", constraint_name(constraint));

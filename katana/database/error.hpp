@@ -58,6 +58,8 @@ class Error : public katana::Error {
         std::string_view detail = {});
   // The file, or what else the calls need, fails. `why` is for the log.
   static Error unusable(const std::string& why);
+  // A commit of a transaction in which a statement failed with `cause`, if that is known.
+  static Error not_committed(const std::optional<Error>& cause);
   static Error violated(Constraint constraint, std::string_view which, std::string_view statement);
 
   Kind kind() const noexcept { return kind_; }

@@ -108,7 +108,11 @@ katana::Result<std::vector<Migration>> in_order(std::vector<Migration> found) {
 katana::Result<Migration> migration_of(const std::string& file, std::string text) {
   auto migration = parse_name(file);
   if (!migration) return migration;
+  // With the byte order mark that an editor may have put in front, which is none of its text: so
+  // what was applied before keeps its checksum.
   migration->checksum = migration_checksum(text);
+  constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
+  if (text.starts_with(byte_order_mark)) text.erase(0, byte_order_mark.size());
   migration->text = std::move(text);
   return migration;
 }

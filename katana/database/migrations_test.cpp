@@ -115,6 +115,20 @@ TEST_F(Migrations, a_checksum_is_of_the_text_whatever_its_line_ends) {
   EXPECT_EQ(migration_checksum("").size(), 16u);
 }
 
+TEST_F(Migrations, a_byte_order_mark_is_not_of_the_text_and_the_checksum_stays_as_it_was) {
+  const std::string marked =
+      "\xef\xbb\xbf"
+      "CREATE TABLE a (id INT);";
+  write("0001_a.sql", marked);
+  const auto read = read_migrations(folder_.string());
+  ASSERT_TRUE(read);
+  EXPECT_EQ((*read)[0].text, "CREATE TABLE a (id INT);");
+  EXPECT_EQ((*read)[0].checksum, migration_checksum(marked));
+  const auto bundled = bundled_migrations({{"0001_a.sql", marked}});
+  ASSERT_TRUE(bundled);
+  EXPECT_EQ((*bundled)[0].text, (*read)[0].text);
+}
+
 }  // namespace
 }  // namespace katana::database
 

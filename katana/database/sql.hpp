@@ -36,23 +36,108 @@ constexpr bool is_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
+// What an unquoted name may go on with.
+constexpr bool is_in_name(char c) {
+  return is_letter(c) || is_digit(c) || c == '$' || static_cast<unsigned char>(c) >= 0x80;
+}
+
+// Behind the string whose quote is at `at`, in which a backslash escapes what follows: E'it\'s'.
+constexpr std::size_t behind_escaped(Bytes text, std::size_t at) {
+  for (++at; at < text.size(); ++at) {
+    if (text[at] == '\\') {
+      ++at;
+    } else if (text[at] == '\'') {
+      if (at + 1 == text.size() || text[at + 1] != '\'') return at + 1;
+      ++at;
+    }
+  }
+  return text.size();
+}
+
+// Behind a comment of PostgreSQL, in which others may stand. Where they do not end, it is one of
+// SQLite, which knows no such thing.
+constexpr std::size_t behind_comment(Bytes text, std::size_t at) {
+  std::size_t depth = 1;
+  for (std::size_t look = at + 2; look + 1 < text.size(); ++look) {
+    if (text[look] == '/' && text[look + 1] == '*') {
+      ++depth, ++look;
+    } else if (text[look] == '*' && text[look + 1] == '/') {
+      ++look;
+      if (--depth == 0) return look + 1;
+    }
+  }
+  const std::size_t found = text.find("*/", at + 2);
+  return found == Bytes::npos ? text.size() : found + 2;
+}
+
+// Behind $$…$$ or $tag$…$tag$; `at` where there is none: a name that has a $, or a parameter.
+constexpr std::size_t behind_dollars(Bytes text, std::size_t at) {
+  if (at > 0 && is_in_name(text[at - 1])) return at;
+  std::size_t end = at + 1;
+  while (end < text.size() && text[end] != '$' && is_in_name(text[end])) ++end;
+  if (end == text.size() || text[end] != '$' || is_digit(text[at + 1])) return at;
+  const Bytes tag = text.substr(at, end + 1 - at);
+  const std::size_t found = text.find(tag, end + 1);
+  return found == Bytes::npos ? at : found + tag.size();
+}
+
 // Just behind the string, quoted name or comment that begins at `at`; `at` when none does.
 constexpr std::size_t behind_quoted(Bytes text, std::size_t at) {
-  const Bytes rest = text.substr(at);
-  const char first = rest[0];
+  const char first = text[at];
   const auto behind = [&](Bytes end, std::size_t skip) {
-    const std::size_t found = rest.find(end, skip);
-    return found == Bytes::npos ? text.size() : at + found + end.size();
+    const std::size_t found = text.find(end, at + skip);
+    return found == Bytes::npos ? text.size() : found + end.size();
   };
-  if (first == '\'' || first == '"' || first == '`') return behind(rest.substr(0, 1), 1);
-  if (rest.starts_with("--")) return behind("\n", 2);
-  if (rest.starts_with("/*")) return behind("*/", 2);
+  if (first == '\'' || first == '"' || first == '`') {
+    const bool escapes = first == '\'' && at > 0 && (text[at - 1] == 'E' || text[at - 1] == 'e') &&
+                         (at == 1 || !is_in_name(text[at - 2]));
+    return escapes ? behind_escaped(text, at) : behind(text.substr(at, 1), 1);
+  }
+  if (first == '$') return behind_dollars(text, at);
+  const Bytes two = text.substr(at, 2);
+  if (two == "--") return behind("\n", 2);
+  if (two == "/*") return behind_comment(text, at);
   return at;
+}
+
+constexpr bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+
+// Whether a word can have nothing but an operand behind it.
+constexpr bool wants_operand(Bytes word) {
+  constexpr Bytes words[] = {
+      "ALL",       "AND",    "ANY",       "AS",     "BETWEEN", "BY",      "CASE",   "DISTINCT",
+      "ELSE",      "ESCAPE", "EXCEPT",    "FROM",   "GLOB",    "HAVING",  "ILIKE",  "IN",
+      "INTERSECT", "IS",     "LIKE",      "LIMIT",  "MATCH",   "NOT",     "OFFSET", "ON",
+      "OR",        "REGEXP", "RETURNING", "SELECT", "SET",     "SIMILAR", "SOME",   "THEN",
+      "TO",        "UNION",  "USING",     "VALUES", "WHEN",    "WHERE"};
+  for (const Bytes each : words) {
+    if (each.size() != word.size()) continue;
+    bool same = true;
+    for (std::size_t index = 0; same && index < word.size(); ++index) {
+      const char c = word[index];
+      same = each[index] == (c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c);
+    }
+    if (same) return true;
+  }
+  return false;
+}
+
+// The question mark at `at` stands between two operands, as the operators ?, ?| and ?& of
+// PostgreSQL's jsonb do, or ends one (@?). Where an operand is wanted it would be a parameter.
+constexpr bool is_operator(Bytes text, std::size_t at) {
+  while (at > 0 && is_blank(text[at - 1])) --at;
+  if (at == 0) return false;
+  const char before = text[at - 1];
+  if (before == '@' || before == ')' || before == ']' || before == '\'' || before == '"')
+    return true;
+  std::size_t first = at;
+  while (first > 0 && is_in_name(text[first - 1])) --first;
+  return first < at && !wants_operand(text.substr(first, at - first));
 }
 
 // The highest number of a parameter; what is in strings and comments is none.
 consteval std::size_t count_parameters(Bytes text) {
-  std::size_t highest = 0;
+  std::size_t highest = 0, brackets = 0;
   for (std::size_t at = 0; at < text.size();) {
     if (const std::size_t behind = behind_quoted(text, at); behind != at) {
       at = behind;
@@ -67,12 +152,19 @@ consteval std::size_t count_parameters(Bytes text) {
       }
       if (number == 0) parameters_are_numbered_as_in_dollar_1_and_dollar_2();
       highest = std::max(highest, number);
-    } else if (c == '?' || ((c == '@' || c == '$') && is_letter(next))) {
+    } else if ((c == '?' && !is_operator(text, at - 1)) ||
+               ((c == '@' || c == '$') && is_letter(next))) {
       parameters_are_numbered_as_in_dollar_1_and_dollar_2();
     } else if (c == ':' && next == ':') {
       ++at;  // a cast of PostgreSQL
-    } else if (c == ':' && is_letter(next)) {
+    } else if (c == ':' && is_letter(next) && brackets == 0) {
       parameters_are_numbered_as_in_dollar_1_and_dollar_2();
+    } else if (c == '[') {
+      ++brackets;  // a colon in it is that of a slice
+    } else if (c == ']' && brackets > 0) {
+      --brackets;
+    } else if (is_letter(c)) {
+      while (at < text.size() && is_in_name(text[at])) ++at;  // a name may have a $ in it
     }
   }
   return highest;

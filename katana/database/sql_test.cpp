@@ -24,6 +24,22 @@ TEST(Sql, parameters_are_counted_by_their_highest_number) {
   static_assert(Sql("a").hash() != Sql("b").hash());
 }
 
+// With the example of the page of PostgreSQL's manual that has it.
+TEST(Sql, operators_and_quotes_of_postgresql_are_no_parameters) {
+  static_assert(Sql("SELECT * FROM d WHERE doc ? $1").parameters() == 1);
+  static_assert(Sql("SELECT * FROM d WHERE doc ?| $1 AND doc ?& $2").parameters() == 2);
+  static_assert(Sql("SELECT doc @? $1::jsonpath, doc @@ $2, doc @> $3 FROM d").parameters() == 3);
+  static_assert(Sql("SELECT (doc -> 'a') ? $1, doc['a'] ? $1, \"d\" ? $1, $1 ? 'x'").parameters() ==
+                1);
+  static_assert(Sql("SELECT $q$it's $5$q$ || $1, $$ $6 $$").parameters() == 1);
+  static_assert(Sql("SELECT a$1, b$tag$ FROM t WHERE c = $1").parameters() == 1);
+  static_assert(Sql("SELECT E'it\\'s $5' || $1, e'\\\\' || $2, E'a''\\' $9'").parameters() == 2);
+  static_assert(Sql("SELECT name'\\' || $1").parameters() == 1);
+  static_assert(Sql("SELECT /* a /* b */ $5 */ $1").parameters() == 1);
+  static_assert(Sql("SELECT /* a /* b */ $1").parameters() == 1);
+  static_assert(Sql("SELECT a[1:n], a[$1:$2], a[b[x:y]:z] FROM t").parameters() == 2);
+}
+
 TEST(Sql, a_described_struct_is_as_many_parameters_as_it_has_members) {
   static_assert(parameters_of<int, std::string, std::optional<double>> == 3);
   static_assert(parameters_of<> == 0);
@@ -40,7 +56,7 @@ constexpr const char* any = "error";
 constexpr const char* wrong_count = "the_statement_has_more_or_fewer_parameters";
 constexpr const char* no_number = "parameters_are_numbered_as_in_dollar_1";
 
-constexpr std::array<Line, 15> lines = {{
+constexpr std::array<Line, 19> lines = {{
     {"(void)co_await db.query_one<std::int64_t>(by_id, id);", nullptr},
     {"(void)co_await db.execute(\"UPDATE t SET v = $2 WHERE id = $1\", id, input);", nullptr},
     {"(void)co_await db.execute(input);", any},
@@ -53,6 +69,10 @@ constexpr std::array<Line, 15> lines = {{
     {"(void)co_await db.execute(\"DELETE FROM t WHERE a = ?\", id);", no_number},
     {"(void)co_await db.execute(\"DELETE FROM t WHERE a = :a\", id);", no_number},
     {"(void)co_await db.execute(\"DELETE FROM t WHERE a = @a\", id);", no_number},
+    {"(void)co_await db.execute(\"INSERT INTO t VALUES (?)\", id);", no_number},
+    {"(void)co_await db.execute(\"DELETE FROM t WHERE a LIKE ? AND b\", id);", no_number},
+    {"(void)co_await db.execute(\"DELETE FROM t WHERE ? = a\", id);", no_number},
+    {"(void)co_await db.execute(\"SELECT a[1] FROM t WHERE b = :a\", id);", no_number},
     {"(void)co_await db.execute(\"\");", "a_statement_has_text"},
     {"(void)co_await db.execute(\"SELECT $1\", std::uint64_t{1});",
      "this type is no SQL parameter"},

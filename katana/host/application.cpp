@@ -7,6 +7,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <future>
 #include <ranges>
@@ -15,8 +16,10 @@
 
 #include "katana/base/check.hpp"
 #include "katana/base/monotonic_clock.hpp"
+#include "katana/base/printing.hpp"
 #include "katana/client/http_client.hpp"
 #include "katana/engine/sockets.hpp"
+#include "katana/host/database_start.hpp"
 #include "katana/host/program_bus.hpp"
 #include "katana/host/program_redis.hpp"
 #include "katana/host/security.hpp"
@@ -66,6 +69,9 @@ log::Options log_options(const LogSettings& settings) {
   if (!settings.binary_file.empty()) {
     make_folder_of(settings.binary_file);
     options.sinks.push_back(log::binary_file(settings.binary_file, rotation));
+  }
+  for (log::SinkOptions& sink : options.sinks) {
+    sink.queue_bytes_max = settings.output_bytes_max.bytes;
   }
   options.mode = settings.synchronous ? log::Mode::synchronous : log::Mode::background;
   options.when_full = settings.when_full;
@@ -130,6 +136,7 @@ void ApplicationCore::add_parts(const CommandLine& line) {
         [this] {
           queues_.close();
           database_.reset();
+          database_start_.reset();
         },
         "Check database.url and database.migrations");
     of_services.emplace_back("database");
@@ -168,6 +175,7 @@ void ApplicationCore::add_parts(const CommandLine& line) {
 }
 
 Result<void> ApplicationCore::start(const CommandLine& line) {
+  keep_standard_descriptors();
   block_signals();
   keep_files_private();
   if (auto installed = log::flush_on_crash(); !installed) return installed;
@@ -200,9 +208,13 @@ Result<void> ApplicationCore::start_parts(const CommandLine& line) {
     startup_.stop();
     return ran;
   }
-  const std::string status = "serving on " + url();
+  const auto awaited = database_start_ ? database_start_->awaits() : std::nullopt;
+  const std::string status =
+      awaited ? "waiting for the database: " + *awaited : "serving on " + url();
   tell_manager(settings()->restart.enabled ? manager_.ready_and_replaceable(status)
                                            : manager_.ready(status));
+  if (!awaited && on_ready_) on_ready_();
+  if (database_start_) go_on_with_database();
   return {};
 }
 
@@ -261,43 +273,6 @@ Result<void> ApplicationCore::start_pools() {
   auto made = Pools::make(settings()->pools, failures_.get(), describes_);
   if (!made) return std::unexpected(made.error());
   pools_ = std::move(*made);
-  return {};
-}
-
-Result<void> ApplicationCore::start_database() {
-  const auto present = settings();
-  auto bundled = database::bundled_migrations(options_.migrations);
-  if (!bundled) return std::unexpected(bundled.error());
-  auto opened =
-      embedding_ && embedding_->open_database
-          ? embedding_->open_database(options_.database, present->database, std::move(*bundled))
-          : options_.database.open(present->database, std::move(*bundled));
-  if (!opened) return std::unexpected(opened.error());
-  database_.emplace(std::move(*opened));
-  database_->backend().observe_outages([logger = log_->logger("database"),
-                                        limit = std::make_shared<log::RateLimit>(20, seconds(10))](
-                                           const database::Outage& outage) {
-    if (outage.why.empty()) {
-      logger.info(*limit, "{} is usable again after {} ms", outage.where, outage.lasted.count_ms());
-    } else {
-      logger.warn(*limit, "{} is not usable: {}", outage.where, outage.why);
-    }
-  });
-  return {};
-}
-
-// Once there are metrics, which are started beside the database.
-Result<void> ApplicationCore::observe_statements() {
-  const DatabaseSettings settings = this->settings()->database;
-  StatementTelemetryOptions options{
-      .slow = log_->logger("database"),
-      .slow_after = settings.slow_statement,
-      .metrics = settings.statement_metrics ? &observability_->registry() : nullptr,
-      .on_statement = options_.on_statement};
-  if (embedding_) options.clock = embedding_->clock;
-  statements_ = std::make_unique<StatementTelemetry>(std::move(options));
-  if (auto prepared = statements_->prepare(); !prepared) return prepared;
-  database_->backend().observe_statements(statements_.get());
   return {};
 }
 
@@ -380,9 +355,9 @@ Result<void> ApplicationCore::start_bus(registry::Registry& registry) {
         },
         "connect the bus");
   });
-  if (!settings()->bus.required) return {};
   return observability_->checks().add({.name = "bus",
                                        .run = [this](std::stop_token) { return bus_->health(); },
+                                       .required = settings()->bus.required,
                                        .may_block = false});
 }
 
@@ -612,6 +587,7 @@ void ApplicationCore::shutdown() noexcept {
 }
 
 void ApplicationCore::stop() noexcept {
+  if (database_start_) database_start_->stop();
   run_stop_hooks();
   startup_.stop();
 }
@@ -646,13 +622,14 @@ void ApplicationCore::on_stuck(const server::ServerReport& report) {
 }
 
 void ApplicationCore::print_report(const server::ServerReport& report) const {
-  fmt::print(stderr, "{}: {}\n", options_.name, report.describe());
+  print_error_line(fmt::format("{}: {}", options_.name, report.describe()), last_words_max);
 }
 
 // Serving is over and its signals with it: from here on one ends the process as it would any other,
 // also when a job on a pool or a part does not end.
 void ApplicationCore::give_signals_back() noexcept {
-  log_->flush();
+  // An output that hangs is waited for once a signal ends that.
+  log_->flush(milliseconds(50));
   sigset_t set;
   sigemptyset(&set);
   for (const int signal : {SIGINT, SIGTERM}) sigaddset(&set, signal);

@@ -86,6 +86,7 @@
 
 namespace katana::host {
 
+class DatabaseStart;
 class ProgramBus;
 class ProgramRedis;
 class Security;
@@ -323,6 +324,7 @@ class ApplicationCore {
   Result<void> start_metrics();
   Result<void> start_pools();
   Result<void> start_database();
+  void go_on_with_database();
   Result<void> observe_statements();
   Result<void> start_services();
   Result<void> start_authentication(registry::Registry& registry);
@@ -390,6 +392,10 @@ class ApplicationCore {
   std::unique_ptr<Pools> pools_;
   std::unique_ptr<StatementTelemetry> statements_;  // null: there is no database
   std::optional<database::Database> database_;
+  std::unique_ptr<DatabaseStart> database_start_;  // null: there is no database
+  std::function<void()> on_ready_;                 // of run()
+  std::mutex failure_mutex_;                       // of what follows
+  std::optional<Error> failure_;                   // why it ends by itself
   std::unique_ptr<Security> security_;
   std::unique_ptr<Authentication> authentication_;
   std::unique_ptr<Caches> caches_;

@@ -1,5 +1,6 @@
 // What an application is from its command line: what run() does, and what its flags print.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "katana/base/monotonic_clock.hpp"
+#include "katana/base/printing.hpp"
 #include "katana/container/json_read.hpp"
 #include "katana/host/application.hpp"
 #include "katana/host/behind_proxy.hpp"
@@ -27,15 +29,15 @@
 namespace katana::host {
 
 int ApplicationCore::fail_with(int status, std::string_view message) const {
-  fmt::print(stderr, "{}: {}\n", options_.name, message);
+  print_error_line(fmt::format("{}: {}", options_.name, message), last_words_max);
   return status;
 }
 
 void ApplicationCore::print_ready(Duration took) const {
-  fmt::print("{}: ready on {} (engine {}, {} reactors) in {:.1f} ms\n", options_.name, url(),
-             server::engine_name(server_->engine()), server_->reactor_count(),
-             milliseconds_of(took));
-  std::fflush(stdout);
+  print_soon(STDOUT_FILENO,
+             fmt::format("{}: ready on {} (engine {}, {} reactors) in {:.1f} ms\n", options_.name,
+                         url(), server::engine_name(server_->engine()), server_->reactor_count(),
+                         milliseconds_of(took)));
 }
 
 // What a start would find, as far as nothing has to be made for it.
@@ -198,14 +200,15 @@ int ApplicationCore::run(int count, const char* const* arguments) {
   if (!line) return fail_with(2, line.error().describe());
   try {
     if (const auto status = answer(*line)) return *status;
+    on_ready_ = [this, began] { print_ready(monotonic_now() - began); };
     if (auto started = start(*line); !started) {
       const bool is_usage = started.error().code() == Code::invalid_argument;
       return fail_with(is_usage ? 2 : 1, started.error().describe());
     }
-    print_ready(monotonic_now() - began);
     const server::ServerReport report = serve();
     give_signals_back();
     stop();
+    if (failure_) return fail_with(1, failure_->describe());
     print_report(report);
     return 0;
   } catch (const std::exception& error) {

@@ -38,11 +38,17 @@ Result<void> DatabaseDrivers::check(std::string_view url) const {
   return (*driver)->check(rest_of(url));
 }
 
-Result<database::Database> DatabaseDrivers::open(
-    const DatabaseSettings& settings, std::vector<database::Migration> migrations) const {
+Result<database::Database> DatabaseDrivers::open(const DatabaseSettings& settings,
+                                                 std::vector<database::Migration> migrations,
+                                                 const database::Opening& opening) const {
   if (auto checked = check(settings.url); !checked) return std::unexpected(checked.error());
   const DatabaseDriver& driver = **find(settings.url);
-  return driver.open(rest_of(settings.url), settings, std::move(migrations));
+  return driver.open(rest_of(settings.url), settings, std::move(migrations), opening);
+}
+
+std::string_view DatabaseDrivers::scheme(std::string_view url) const {
+  const auto driver = find(url);
+  return driver ? (*driver)->scheme : std::string_view();
 }
 
 Result<std::unique_ptr<DatabaseListener>> DatabaseDrivers::listen(const DatabaseSettings& settings,

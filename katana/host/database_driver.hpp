@@ -26,6 +26,7 @@
 #include "katana/base/result.hpp"
 #include "katana/database/database.hpp"
 #include "katana/database/migrations.hpp"
+#include "katana/database/opening.hpp"
 #include "katana/host/settings.hpp"
 
 namespace katana::host {
@@ -46,8 +47,10 @@ struct DatabaseDriver {
   // What is wrong with the part of a URL behind "scheme:", without opening anything.
   Result<void> (*check)(std::string_view rest);
   // REQUIRES that check() passed. `migrations` are the program's, for settings that name no folder.
+  // Code::unavailable: it may be there later, and is then opened again; see opening.hpp.
   Result<database::Database> (*open)(std::string_view rest, const DatabaseSettings& settings,
-                                     std::vector<database::Migration> migrations);
+                                     std::vector<database::Migration> migrations,
+                                     const database::Opening& opening);
   // Null: this kind of database notifies nobody.
   Result<std::unique_ptr<DatabaseListener>> (*listen)(std::string_view rest,
                                                       const DatabaseSettings& settings,
@@ -68,7 +71,10 @@ class DatabaseDrivers {
   Result<void> check(std::string_view url) const;
   // REQUIRES !empty().
   Result<database::Database> open(const DatabaseSettings& settings,
-                                  std::vector<database::Migration> migrations) const;
+                                  std::vector<database::Migration> migrations,
+                                  const database::Opening& opening = {}) const;
+  // The scheme of the URL, as a literal; empty where open() fails.
+  std::string_view scheme(std::string_view url) const;
   // Null where the database notifies nobody. REQUIRES that check() passed.
   Result<std::unique_ptr<DatabaseListener>> listen(const DatabaseSettings& settings,
                                                    const std::string& channel,

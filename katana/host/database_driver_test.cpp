@@ -16,7 +16,8 @@ Result<void> check_memory(std::string_view rest) {
   return fail(Code::invalid_argument, "memory: " + std::string(rest));
 }
 Result<database::Database> open_memory(std::string_view rest, const DatabaseSettings& settings,
-                                       std::vector<database::Migration> migrations) {
+                                       std::vector<database::Migration> migrations,
+                                       const database::Opening&) {
   return fail(Code::unavailable, std::string(rest) + " of " + settings.url + " with " +
                                      std::to_string(migrations.size()));
 }

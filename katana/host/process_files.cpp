@@ -119,6 +119,14 @@ bool connects(const ApplicationSettings& settings, const ProcessNeeds& needs) {
          allows(settings, SandboxUse::connections);
 }
 
+// As postgresql:///name?host=@server, and postgresql://%40server/name.
+bool names_abstract_socket(std::string_view url) {
+  for (const std::string_view each : {"host=@", "host=%40", "://%40", ",%40", ",@", "@%40"}) {
+    if (url.find(each) != url.npos) return true;
+  }
+  return false;
+}
+
 void add_read(const ApplicationSettings& settings, const ProcessNeeds& needs, Paths& read) {
   for (const char* each : of_the_system) read.add(each);
   if (connects(settings, needs)) {
@@ -185,6 +193,8 @@ sandbox::LandlockRules file_rules_of(const ApplicationSettings& settings,
   rules.execute = allows(settings, SandboxUse::subprocesses);
   rules.bind = ports_of(settings);
   rules.connect = connects(settings, needs);
+  rules.abstract_sockets = allows(settings, SandboxUse::connections) ||
+                           (needs.database && names_abstract_socket(settings.database.url));
   return rules;
 }
 
@@ -195,6 +205,7 @@ sandbox::CallRules call_rules_of(const ApplicationSettings& settings, const Proc
       engine == server::EngineName::io_uring || engine == server::EngineName::automatic;
   rules.connections = connects(settings, needs);
   rules.subprocesses = allows(settings, SandboxUse::subprocesses);
+  rules.libraries = allows(settings, SandboxUse::libraries);
   rules.refusal = settings.process.refused_call == RefusedCall::end ? sandbox::Refusal::end
                                                                     : sandbox::Refusal::error;
   if (settings.process.sandbox == Sandbox::report) rules.refusal = sandbox::Refusal::report;

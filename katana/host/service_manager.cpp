@@ -48,6 +48,15 @@ std::vector<std::string_view> names_in(const char* text) {
   return names;
 }
 
+sockaddr_un address_of(const std::string& name, socklen_t& size) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::memcpy(address.sun_path, name.data(), name.size());
+  if (address.sun_path[0] == '@') address.sun_path[0] = 0;
+  size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + name.size());
+  return address;
+}
+
 // One line, whatever the text has.
 std::string line_of(std::string_view name, std::string_view text) {
   std::string line(text);
@@ -118,21 +127,23 @@ Result<void> ServiceManager::open(std::string_view address) {
                             address, sizeof(sockaddr_un::sun_path) - 1));
   }
   address_ = address;
+  // Whether it is there is found out when it is first told something. Connected, because a sandbox
+  // lets a socket without a file go on with what it is connected to, and nothing else.
   socket_ = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   if (socket_ < 0) {
     return fail(Code::resource_exhausted,
                 fmt::format("make a socket for NOTIFY_SOCKET: {}", reason_of(errno)));
   }
+  socklen_t size = 0;
+  const sockaddr_un to = address_of(address_, size);
+  (void)::connect(socket_, reinterpret_cast<const sockaddr*>(&to), size);
   return {};
 }
 
 Result<void> ServiceManager::notify(std::string_view lines) const {
   if (socket_ < 0) return {};
-  sockaddr_un to{};
-  to.sun_family = AF_UNIX;
-  std::memcpy(to.sun_path, address_.data(), address_.size());
-  if (to.sun_path[0] == '@') to.sun_path[0] = 0;
-  const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + address_.size());
+  socklen_t size = 0;
+  const sockaddr_un to = address_of(address_, size);
   const ssize_t sent = ::sendto(socket_, lines.data(), lines.size(), MSG_NOSIGNAL | MSG_DONTWAIT,
                                 reinterpret_cast<const sockaddr*>(&to), size);
   if (sent == static_cast<ssize_t>(lines.size())) return {};

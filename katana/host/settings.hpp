@@ -18,6 +18,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -53,8 +54,8 @@ enum class Sandbox : std::uint8_t {
 };
 KATANA_DESCRIBE_ENUM(Sandbox, off, report, on)
 // What process.sandbox_allow names.
-enum class SandboxUse : std::uint8_t { connections, subprocesses };
-KATANA_DESCRIBE_ENUM(SandboxUse, connections, subprocesses)
+enum class SandboxUse : std::uint8_t { connections, subprocesses, libraries };
+KATANA_DESCRIBE_ENUM(SandboxUse, connections, subprocesses, libraries)
 // What becomes of a system call that the sandbox refuses.
 enum class RefusedCall : std::uint8_t { error, end };
 KATANA_DESCRIBE_ENUM(RefusedCall, error, end)
@@ -190,7 +191,7 @@ struct LogSettings {
   std::string file;
   std::string json_file;
   std::string binary_file;
-  config::ByteCount file_bytes_max = config::mebibytes(64);
+  config::ByteCount file_bytes_max = config::mebibytes(64), output_bytes_max = config::mebibytes(1);
   unsigned files_kept = 8;
   bool synchronous = false;
   log::WhenFull when_full = log::WhenFull::drop;
@@ -205,7 +206,10 @@ KATANA_DESCRIBE(LogSettings,
                 (synchronous, help("write synchronously in the calling thread (slow)")),
                 (when_full,
                  help("what a thread does whose ring of records is full: drop the record and "
-                      "count it, or block until there is space")))
+                      "count it, or block until there is space")),
+                (output_bytes_max, at_least(config::kibibytes(128)),
+                 help("records that wait for a file or a console that takes none; beyond that they "
+                      "are dropped and counted")))
 
 struct OperationsSettings {
   std::string address = "127.0.0.1";
@@ -300,6 +304,7 @@ struct DatabaseSettings {
   unsigned readers = 4;
   Duration timeout = seconds(30);
   Duration wait_max = seconds(2);
+  std::optional<Duration> start_wait = {};
   config::ByteCount cache = config::mebibytes(8);
   std::uint32_t group_max = 256;
   unsigned connections_max = 16;
@@ -321,6 +326,10 @@ KATANA_DESCRIBE(DatabaseSettings,
                 (timeout, range(milliseconds(1), seconds(3600)), help("deadline of a statement")),
                 (wait_max, range(milliseconds(1), seconds(3600)),
                  help("how long a call may wait in a queue before it is refused")),
+                (start_wait, range(Duration{}, seconds(10 * 365 * 86'400)),
+                 help("how long the program waits, and answers 503, for a database that is not "
+                      "there when it starts; none: for ever under systemd or Kubernetes, else 5s; "
+                      "0s: it does not start")),
                 (cache, help("SQLite: page cache of each connection")),
                 (group_max, range(1, 100'000), help("writes that one commit may include")),
                 (connections_max, range(1, 1000),
@@ -358,7 +367,7 @@ KATANA_DESCRIBE(
      help("the same to write: folders in which files are made, renamed and removed")),
     (sandbox_allow, length(0, 8),
      help("what the program does that its configuration does not show: connections to others, "
-          "subprocesses")),
+          "subprocesses, libraries that it loads once it has started")),
     (refused_call,
      help("what becomes of a system call that the sandbox refuses: error: EPERM, counted and told "
           "once; end: the process is killed")),

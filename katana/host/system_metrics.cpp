@@ -76,8 +76,11 @@ const std::array log_counters{
     LogRow{"katana_log_warnings_dropped",
            "Dropped warnings and errors, which have a reserve of their own.",
            [](const log::Counts& of) { return double(of.dropped_warnings); }},
-    LogRow{"katana_log_records_lost", "Records that an output could not take.",
-           [](const log::Counts& of) { return double(of.lost); }}};
+    LogRow{"katana_log_records_lost", "Records that an output could not take: it failed.",
+           [](const log::Counts& of) { return double(of.lost); }},
+    LogRow{"katana_log_output_records_dropped",
+           "Records that were dropped because an output took nothing, or too little.",
+           [](const log::Counts& of) { return double(of.dropped_by_outputs); }}};
 using BusRow = Row<bus::BusFigures>;
 const std::array bus_counters{
     BusRow{"katana_bus_published", "Messages that were published.",

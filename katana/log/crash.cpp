@@ -4,8 +4,13 @@
 
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
+#include <exception>
+#include <string>
 
+#include "katana/base/failure.hpp"
+#include "katana/base/printing.hpp"
 #include "katana/log/live_logs.hpp"
 #include "katana/log/log.hpp"
 
@@ -34,6 +39,21 @@ void on_crash(int signal) {
   raise(signal);  // delivered to whoever was there before, once this handler returns
 }
 
+// The library's own prints by stdio, which waits for ever where standard error is not read, and so
+// there would be no signal and no last records.
+[[noreturn]] void on_terminate() noexcept {
+  const std::exception_ptr thrown = std::current_exception();
+  try {
+    print_error_line(thrown == nullptr ? std::string("katana: terminated without an exception")
+                                       : fmt::format("katana: terminated by {}: {}",
+                                                     type_name(thrown), describe(thrown)),
+                     last_words_max);
+  } catch (...) {
+    // Without memory for the line there is none.
+  }
+  std::abort();
+}
+
 Result<void> failed(Bytes what) {
   return fail(Code::internal, fmt::format("log: the crash handler cannot be installed: {}: {}",
                                           what, std::strerror(errno)));
@@ -53,6 +73,7 @@ Result<void> flush_on_crash() {
     if (sigaltstack(&stack, nullptr) != 0) return failed("sigaltstack");
   }
   if (installed.exchange(true)) return {};
+  std::set_terminate(on_terminate);
   struct sigaction action{};
   action.sa_handler = on_crash;
   action.sa_flags = SA_ONSTACK;

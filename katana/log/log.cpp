@@ -51,6 +51,11 @@ Result<void> check(const Options& options) {
   }
   for (const SinkOptions& sink : options.sinks) {
     if (sink.output == nullptr) return wrong("log: a sink has no output: use console() or file()");
+    if (sink.queue_bytes_max < sink.buffer_bytes) {
+      return wrong(
+          fmt::format("log: queue_bytes_max of {} is {}: use no less than buffer_bytes, {}",
+                      sink.output->name(), sink.queue_bytes_max, sink.buffer_bytes));
+    }
   }
   return {};
 }
@@ -96,6 +101,15 @@ class Levels {
   std::vector<std::pair<std::string, Level>> named_;
 };
 
+// What holds threads up for room may wait for outputs as well.
+std::vector<SinkOptions> sinks_of(const Options& options) {
+  std::vector<SinkOptions> sinks = options.sinks;
+  for (SinkOptions& sink : sinks) {
+    if (options.when_full == WhenFull::block) sink.when_slow = WhenSlow::wait;
+  }
+  return sinks;
+}
+
 class LogCore final : public Log, private Channel, private LiveLog {
  public:
   LogCore(Options options, const LogPlace& place, RingSet& rings);
@@ -111,7 +125,8 @@ class LogCore final : public Log, private Channel, private LiveLog {
 
   Logger logger(std::string name) override;
   Result<void> set_levels(Bytes levels) override;
-  void flush() noexcept override;
+  using Log::flush;
+  void flush(Duration wait_max) noexcept override;
   void reopen() noexcept override;
   void stop() noexcept override;
   Counts counts() const noexcept override;
@@ -123,14 +138,18 @@ class LogCore final : public Log, private Channel, private LiveLog {
   void flush_at_exit() noexcept override { flush(); }
   void flush_in_crash(int signal) noexcept override;
 
+  Writer::MakeRunner make_runner();
   void run() noexcept;
   void pass_all() noexcept;
+  void finish() noexcept;
+  void count() noexcept;
   Duration turn(Duration interval) noexcept;
   void serve_requests() noexcept;
+  void begin_flush() noexcept;
   Duration rest(Duration interval) noexcept;
   void sleep(Duration interval) noexcept;
 
-  const Options options_;
+  Options options_;  // without its outputs, which are the runners'
   const std::size_t index_;
   Writer writer_;
   std::mutex names_;  // guards loggers_, their names and levels_
@@ -144,6 +163,10 @@ class LogCore final : public Log, private Channel, private LiveLog {
   FutexWord sleeping_{0};
   std::atomic<std::uint32_t> flushes_wanted_{0};
   FutexWord flushes_done_{0};
+  std::atomic<bool> output_moved_{false};
+  std::uint32_t flush_begun_ =
+      0;  // of those wanted: it is written, and outputs have yet to take it
+  Instant flush_until_ = {};
   std::atomic<bool> reopen_wanted_{false};
   std::atomic<bool> stop_wanted_{false};
   std::atomic<int> crash_signal_{0};
@@ -152,6 +175,7 @@ class LogCore final : public Log, private Channel, private LiveLog {
   int idle_looks_ = 0;
   std::atomic<std::uint64_t> records_{0};
   std::atomic<std::uint64_t> lost_{0};
+  std::atomic<std::uint64_t> dropped_by_outputs_{0};
   bool stopped_ = false;
 };
 
@@ -161,8 +185,9 @@ LogCore::LogCore(Options options, const LogPlace& place, RingSet& rings)
               rings),
       options_(std::move(options)),
       index_(place.index),
-      writer_(rings, options_.sinks, options_.report, ticks::TickScale()),
+      writer_(rings, sinks_of(options_), options_.report, ticks::TickScale(), make_runner()),
       levels_(options_.level) {
+  for (SinkOptions& sink : options_.sinks) sink.output.reset();
   live_logs()[index_].store(this, std::memory_order_release);
   if (options_.mode == Mode::synchronous) return;
   // The writer takes no signal that is meant for the program, and no SIGPIPE of a sink that is a
@@ -211,6 +236,39 @@ void LogCore::run() noexcept {
   }
   serve_requests();
   pass_all();
+  finish();
+}
+
+// An output that hangs holds up neither the writer nor the end.
+Writer::MakeRunner LogCore::make_runner() {
+  return [this](const SinkOptions& sink) -> std::unique_ptr<OutputRunner> {
+    if (!sink.output->may_block()) return nullptr;
+    return thread_runner(sink.output, sink.layout, [this] {
+      output_moved_.store(true, std::memory_order_seq_cst);
+      wake_writer();
+    });
+  };
+}
+
+// Outputs get what there is, for as long as they move; then the others are told of those that have
+// not taken it.
+void LogCore::finish() noexcept {
+  writer_.mark();
+  const Instant begin = monotonic_now();
+  const Instant end = writer_.await_outputs(begin, begin + options_.end_max);
+  writer_.note_unwritten();
+  if (writer_.pass(Writer::everything, end) > 0) {
+    writer_.push(end);
+    writer_.mark();
+    writer_.await_outputs(end, end + milliseconds(100));
+  }
+  count();
+}
+
+void LogCore::count() noexcept {
+  records_.store(writer_.records(), std::memory_order_relaxed);
+  lost_.store(writer_.lost(), std::memory_order_relaxed);
+  dropped_by_outputs_.store(writer_.dropped_by_outputs(), std::memory_order_relaxed);
 }
 
 // One pass. Returns how long to sleep then; nothing while there is much to do.
@@ -223,8 +281,7 @@ Duration LogCore::turn(Duration interval) noexcept {
       writer_.is_pressed() ? 0 : writer_.scale().ticks_in(options_.order_grace.ns);
   const std::uint64_t bytes = writer_.pass(ticks::now() - grace, time);
   writer_.push(time);
-  records_.store(writer_.records(), std::memory_order_relaxed);
-  lost_.store(writer_.lost(), std::memory_order_relaxed);
+  count();
   if (bytes >= options_.ring_bytes / 4) {
     // It may only have paused because its thread waits for room; who drops records never does.
     short_sleeps_ = options_.when_full == WhenFull::block ? short_sleeps_after_burst : 0;
@@ -260,26 +317,36 @@ void LogCore::pass_all() noexcept {
   writer_.pass(Writer::everything, time);
   writer_.push(time);
   if (writer_.pass(Writer::everything, time) > 0) writer_.push(time);  // notes of recoveries
-  records_.store(writer_.records(), std::memory_order_relaxed);
-  lost_.store(writer_.lost(), std::memory_order_relaxed);
+  count();
 }
 
+// A flush is done when the outputs have what was there; the writer goes on meanwhile.
 void LogCore::serve_requests() noexcept {
   if (reopen_wanted_.exchange(false, std::memory_order_relaxed)) writer_.reopen(monotonic_now());
-  const std::uint32_t wanted = flushes_wanted_.load(std::memory_order_acquire);
-  if (wanted == flushes_done_.load(std::memory_order_relaxed)) return;
+  while (flushes_wanted_.load(std::memory_order_acquire) !=
+         flushes_done_.load(std::memory_order_relaxed)) {
+    if (flush_begun_ == flushes_done_.load(std::memory_order_relaxed)) begin_flush();
+    if (!writer_.is_settled() && monotonic_now() < flush_until_) return writer_.tell_next();
+    // release: who waited sees what was written.
+    flushes_done_.store(flush_begun_, std::memory_order_release);
+    futex_wake(&flushes_done_, INT32_MAX);
+  }
+}
+
+void LogCore::begin_flush() noexcept {
+  flush_begun_ = flushes_wanted_.load(std::memory_order_acquire);
   pass_all();
-  // release: who waited sees what was written.
-  flushes_done_.store(wanted, std::memory_order_release);
-  futex_wake(&flushes_done_, INT32_MAX);
+  writer_.mark();
+  flush_until_ = monotonic_now() + options_.end_max;
 }
 
 void LogCore::sleep(Duration interval) noexcept {
   sleeping_.store(1, std::memory_order_seq_cst);
-  // After that store: who asks for a flush from here on sees the sleeper and wakes it.
-  const bool asked = flushes_wanted_.load(std::memory_order_seq_cst) !=
-                         flushes_done_.load(std::memory_order_relaxed) ||
-                     stop_wanted_.load(std::memory_order_seq_cst);
+  // After that store: who asks for a flush from here on, or has moved an output, sees the sleeper
+  // and wakes it.
+  const bool asked = flushes_wanted_.load(std::memory_order_seq_cst) != flush_begun_ ||
+                     stop_wanted_.load(std::memory_order_seq_cst) ||
+                     output_moved_.exchange(false, std::memory_order_seq_cst);
   if (!asked) futex_wait(sleeping_, 1, interval);
   sleeping_.store(0, std::memory_order_relaxed);
 }
@@ -289,22 +356,36 @@ void LogCore::wake_writer() noexcept {
 }
 
 void LogCore::write_now() noexcept {
-  const std::scoped_lock lock(writing_);
+  std::unique_lock lock(writing_, std::try_to_lock);
+  if (!lock.owns_lock()) {
+    // An output of the user's that logs: the thread that has the lock may wait for it.
+    if (is_output_thread()) return;
+    lock.lock();
+  }
   if (reopen_wanted_.exchange(false, std::memory_order_relaxed)) writer_.reopen(monotonic_now());
   writer_.scale().follow();
   pass_all();
+  if (is_output_thread()) return;  // likewise
+  writer_.mark();
+  const Instant begin = monotonic_now();
+  writer_.await_outputs(begin, begin + options_.end_max);
+  count();
 }
 
-void LogCore::flush() noexcept {
+void LogCore::flush(Duration wait_max) noexcept {
   if (synchronous()) return write_now();
-  if (writer_id_.load(std::memory_order_relaxed) == gettid()) return;  // a sink of the user's
+  // An output of the user's that flushes.
+  if (writer_id_.load(std::memory_order_relaxed) == gettid() || is_output_thread()) return;
+  const Instant end = monotonic_now() + std::min(wait_max, options_.end_max);
   const std::uint32_t wanted = flushes_wanted_.fetch_add(1, std::memory_order_seq_cst) + 1;
   wake_writer();
   while (true) {
     const std::uint32_t done = flushes_done_.load(std::memory_order_acquire);
     if (static_cast<std::int32_t>(done - wanted) >= 0) return;
     if (stop_wanted_.load(std::memory_order_relaxed)) return;  // stop() writes it
-    futex_wait(flushes_done_, done, milliseconds(100));
+    const Duration left = end - monotonic_now();
+    if (left <= Duration{}) return;
+    futex_wait(flushes_done_, done, std::min(left, milliseconds(100)));
   }
 }
 
@@ -316,7 +397,11 @@ void LogCore::reopen() noexcept {
 void LogCore::stop() noexcept {
   if (std::exchange(stopped_, true)) return;
   set_stopped();
-  if (synchronous()) return write_now();
+  if (synchronous()) {
+    write_now();
+    const std::scoped_lock lock(writing_);
+    return finish();
+  }
   stop_wanted_.store(true, std::memory_order_seq_cst);
   wake_writer();
   thread_.join();
@@ -347,6 +432,7 @@ Counts LogCore::counts() const noexcept {
   Counts counts;
   counts.records = records_.load(std::memory_order_relaxed);
   counts.lost = lost_.load(std::memory_order_relaxed);
+  counts.dropped_by_outputs = dropped_by_outputs_.load(std::memory_order_relaxed);
   counts.dropped = dropped_without_ring();
   std::uint64_t most = 0;
   for (const Ring& ring : const_cast<LogCore*>(this)->rings().rings()) {
@@ -363,7 +449,9 @@ Counts LogCore::counts() const noexcept {
 
 std::uint64_t LogCore::memory_bytes_max() const noexcept {
   std::uint64_t bytes = options_.threads_max * (options_.ring_bytes + sizeof(Ring));
-  for (const SinkOptions& sink : options_.sinks) bytes += sink.buffer_bytes + 2 * text_bytes_max;
+  for (const SinkOptions& sink : options_.sinks) {
+    bytes += sink.queue_bytes_max + 2 * (sink.buffer_bytes + 2 * text_bytes_max);
+  }
   return bytes;
 }
 

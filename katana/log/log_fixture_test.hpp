@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <condition_variable>
+#include <deque>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -48,6 +50,75 @@ class MemoryOutput final : public Output {
   const std::string name_ = "memory";
   mutable std::mutex mutex_;
   std::string text_;
+};
+
+// An output whose write() does not return while it is held, as a pipe that is not read.
+class HeldOutput final : public Output {
+ public:
+  const std::string& name() const noexcept override { return name_; }
+  Result<void> open(const Layout&) override { return {}; }
+  Result<void> write(Bytes records) override {
+    std::unique_lock lock(mutex_);
+    ++entered_;
+    changed_.notify_all();
+    changed_.wait(lock, [this] { return !held_; });
+    text_ += records;
+    return {};
+  }
+  void hold() {
+    const std::scoped_lock lock(mutex_);
+    held_ = true;
+  }
+  void release() {
+    const std::scoped_lock lock(mutex_);
+    held_ = false;
+    changed_.notify_all();
+  }
+  // Until so many calls of write() have begun.
+  void wait_entered(int count) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return entered_ >= count; });
+  }
+  std::string text() {
+    const std::scoped_lock lock(mutex_);
+    return text_;
+  }
+
+ private:
+  const std::string name_ = "held";
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool held_ = true;
+  int entered_ = 0;
+  std::string text_;
+};
+
+// A runner whose jobs are done when the test says so; its time is that of the calls.
+class HeldRunner final : public OutputRunner {
+ public:
+  HeldRunner(std::shared_ptr<Output> output, LayoutKind layout)
+      : inner_(inline_runner(std::move(output), layout)) {}
+  void give(OutputJob job) override { jobs.push_back(std::move(job)); }
+  std::optional<OutputDone> take() override { return inner_->take(); }
+  Instant wait(Instant now, Duration wait_max) override {
+    waited.push_back(wait_max);
+    if (moves_when_waited_for) run();
+    return now + wait_max;
+  }
+  void run(std::size_t count = 1) {
+    for (; count > 0 && !jobs.empty(); --count) {
+      inner_->give(std::move(jobs.front()));
+      jobs.pop_front();
+    }
+  }
+  void run_all() { run(jobs.size()); }
+
+  std::deque<OutputJob> jobs;
+  std::vector<Duration> waited;
+  bool moves_when_waited_for = false;
+
+ private:
+  const std::unique_ptr<OutputRunner> inner_;
 };
 
 inline std::vector<std::string> lines_of(const std::string& text) {

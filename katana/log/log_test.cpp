@@ -1,6 +1,7 @@
 // A Log with its thread: nothing accepted is lost, whoever ends and however.
 #include "katana/log/log.hpp"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -12,6 +13,7 @@
 #include <thread>
 
 #include "katana/base/heap_calls_test.hpp"
+#include "katana/base/printing.hpp"
 #include "katana/log/log_fixture_test.hpp"
 
 namespace katana::log {
@@ -40,6 +42,10 @@ TEST(Log, options_that_make_no_sense_are_refused_by_name) {
   options = {};
   options.sinks = {SinkOptions{}};
   EXPECT_EQ(Log::start(options).error().code(), Code::invalid_argument);
+  options.sinks = {console()};
+  options.sinks[0].queue_bytes_max = 1;
+  EXPECT_THAT(Log::start(options).error().describe(),
+              HasSubstr("queue_bytes_max of standard error is 1"));
 }
 
 TEST(Log, a_writer_that_dozes_is_woken_by_any_thread_and_misses_nothing) {
@@ -237,14 +243,118 @@ TEST(Log, sinks_of_one_form_get_the_same_text_each_from_its_level_on) {
   EXPECT_EQ(without_time(lines_of(outputs[2]->text())[0]), "info  a: one path=\"/a b\"");
 }
 
+// A log with an output that takes nothing, and one that does.
+struct HalfHeldLog {
+  explicit HalfHeldLog(Options options = {}) {
+    SinkOptions first, second;
+    first.output = held;
+    first.stalled_after = milliseconds(20);
+    first.queue_bytes_max = first.buffer_bytes = 4096;
+    second.output = output;
+    options.sinks = {first, second};
+    options.end_max = milliseconds(100);
+    options.report = [](Bytes) {};
+    log = *Log::start(options);
+  }
+  ~HalfHeldLog() {
+    held->release();
+    log.reset();
+  }
+  Log* operator->() const { return log.get(); }
+
+  std::shared_ptr<HeldOutput> held = std::make_shared<HeldOutput>();
+  std::shared_ptr<MemoryOutput> output = std::make_shared<MemoryOutput>();
+  std::unique_ptr<Log> log;
+};
+
+TEST(Log, an_output_that_takes_nothing_holds_up_neither_the_others_nor_the_end) {
+  const HalfHeldLog log;
+  const Logger logger = log->logger("");
+  for (int count = 0; count < 1000; ++count) {
+    while (!logger.info("{}", count)) std::this_thread::yield();
+  }
+  log->stop();
+  EXPECT_GE(lines_of(log.output->text()).size(), 1000u);
+  EXPECT_THAT(log.output->text(), HasSubstr("held is slow: it"));
+  EXPECT_THAT(log.output->text(), HasSubstr("records are not written to held"));
+  EXPECT_GT(log->counts().dropped_by_outputs, 800u);
+  EXPECT_EQ(log->counts().lost, 0u);
+  EXPECT_EQ(log.held->text(), "");
+}
+
+TEST(Log, an_output_that_moves_again_says_how_many_records_it_missed) {
+  const HalfHeldLog log;
+  const Logger logger = log->logger("");
+  for (int count = 0; count < 1000; ++count) {
+    while (!logger.info("{}", count)) std::this_thread::yield();
+  }
+  log->flush();
+  log.held->release();
+  while (log.output->text().find("held takes records again: ") == std::string::npos) {
+    logger.info("and on");
+    log->flush();
+  }
+  log->stop();
+  const std::string text = log.held->text();
+  EXPECT_THAT(text, HasSubstr("info  0\n"));
+  EXPECT_THAT(text, HasSubstr(fmt::format("held takes records again: {} were dropped reason=",
+                                          log->counts().dropped_by_outputs)));
+}
+
+TEST(Log, a_synchronous_log_waits_for_an_output_that_takes_nothing_once) {
+  Options options;
+  options.mode = Mode::synchronous;
+  const HalfHeldLog log(options);
+  const Logger logger = log->logger("");
+  for (int count = 0; count < 300; ++count) {
+    logger.info("{}", count);
+    ASSERT_GE(lines_of(log.output->text()).size(), static_cast<std::size_t>(count + 1));
+  }
+  log->stop();
+}
+
+TEST(Log, an_output_may_log_and_flush_itself) {
+  struct Talking final : Output {
+    const std::string& name() const noexcept override { return called; }
+    Result<void> open(const Layout&) override { return {}; }
+    Result<void> write(Bytes) override {
+      if (!std::exchange(has_talked, true)) {
+        log->logger("talking").info("written");
+        log->flush();
+      }
+      return {};
+    }
+    const std::string called = "talking";
+    Log* log = nullptr;
+    bool has_talked = false;
+  };
+  for (const Mode mode : {Mode::background, Mode::synchronous}) {
+    const auto talking = std::make_shared<Talking>();
+    const auto output = std::make_shared<MemoryOutput>();
+    Options options;
+    options.mode = mode;
+    options.sinks.resize(2);
+    options.sinks[0].output = talking;
+    options.sinks[1].output = output;
+    const auto log = *Log::start(options);
+    talking->log = log.get();
+    log->logger("").info("first");
+    log->flush();
+    log->stop();
+    EXPECT_THAT(output->text(), HasSubstr("talking: written"));
+  }
+}
+
 TEST(Log, memory_is_bounded_by_what_was_configured) {
   Options options;
   options.threads_max = 2;
   options.ring_bytes = 64 * 1024;
   options.sinks = {file("/dev/null")};
+  options.sinks[0].queue_bytes_max = 128 * 1024;
   const auto log = *Log::start(options);
-  EXPECT_LT(log->memory_bytes_max(), 2 * 64 * 1024 + 64 * 1024 + 20 * 1024u);
-  EXPECT_GE(log->memory_bytes_max(), 2 * 64 * 1024 + 64 * 1024u);
+  constexpr std::uint64_t named = 2 * 64 * 1024 + 128 * 1024 + 2 * 64 * 1024;
+  EXPECT_LT(log->memory_bytes_max(), named + 20 * 1024u);
+  EXPECT_GE(log->memory_bytes_max(), named);
 }
 
 using HeapCalls = HeapCallsTest;
@@ -356,6 +466,88 @@ TEST(LogInAChild, kill_9_loses_nothing_of_a_synchronous_log) {
     raise(SIGKILL);
   });
   EXPECT_EQ(lines_of(read_file(folder / "a.log")).size(), std::size_t{child_records});
+}
+
+// Standard error as a parent gives it, and what it is full of.
+struct FullPipe {
+  FullPipe() {
+    EXPECT_EQ(pipe(ends.data()), 0);
+    const std::string many(4096, 'x');
+    while (print_without_waiting(ends[1], many) > 0) {
+    }
+  }
+  ~FullPipe() {
+    for (const int end : ends) close(end);
+  }
+  bool is_blocking() const { return (fcntl(ends[1], F_GETFL) & O_NONBLOCK) == 0; }
+  std::array<int, 2> ends{};
+};
+
+Options console_and_file(const std::string& path) {
+  Options options;
+  options.sinks = {console(), file(path)};
+  options.sinks[0].stalled_after = milliseconds(20);
+  return options;
+}
+
+TEST(LogInAChild, a_full_pipe_as_standard_error_stops_neither_the_file_nor_the_end) {
+  const Folder folder;
+  const FullPipe pipe;
+  for (const Mode mode : {Mode::background, Mode::synchronous}) {
+    const std::string path = folder / fmt::format("{}.log", static_cast<int>(mode));
+    const int status = run_child([&] {
+      dup2(pipe.ends[1], STDERR_FILENO);
+      Options options = console_and_file(path);
+      options.mode = mode;
+      auto log = *Log::start(options);
+      log_records(log->logger(""));
+      std::exit(3);  // its thread is still in write()
+    });
+    EXPECT_EQ(WEXITSTATUS(status), 3);
+    EXPECT_GE(lines_of(read_file(path)).size(), std::size_t{child_records});
+    EXPECT_TRUE(pipe.is_blocking()) << "other processes have the same open file";
+  }
+}
+
+TEST(LogInAChild, a_crash_with_a_full_pipe_as_standard_error_is_in_the_file) {
+  const Folder folder;
+  const FullPipe pipe;
+  const int status = run_child([&] {
+    dup2(pipe.ends[1], STDERR_FILENO);
+    auto log = *Log::start(console_and_file(folder / "a.log"));
+    if (!flush_on_crash()) _exit(1);
+    log_records(log->logger(""));
+    raise(SIGSEGV);
+  });
+  EXPECT_EQ(WTERMSIG(status), SIGSEGV);
+  EXPECT_THAT(read_file(folder / "a.log"), HasSubstr("fatal log: crashed by signal 11"));
+}
+
+TEST(LogInAChild, an_exception_that_nothing_catches_ends_it_though_standard_error_is_not_read) {
+  const Folder folder;
+  const FullPipe pipe;
+  const int status = run_child([&] {
+    dup2(pipe.ends[1], STDERR_FILENO);
+    auto log = *Log::start(console_and_file(folder / "a.log"));
+    if (!flush_on_crash()) _exit(1);
+    log_records(log->logger(""));
+    std::thread([] { throw std::runtime_error("uncaught"); }).join();
+  });
+  EXPECT_EQ(WTERMSIG(status), SIGABRT);
+  EXPECT_THAT(read_file(folder / "a.log"), HasSubstr("fatal log: crashed by signal 6"));
+}
+
+TEST(LogInAChild, a_closed_standard_error_stops_nobody) {
+  const Folder folder;
+  const int status = run_child([&] {
+    auto log = *Log::start(console_and_file(folder / "a.log"));
+    close(STDERR_FILENO);
+    log_records(log->logger(""));
+    log->stop();
+    _exit(log->counts().lost > 0 ? 0 : 1);
+  });
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+  EXPECT_GE(lines_of(read_file(folder / "a.log")).size(), std::size_t{child_records});
 }
 
 TEST(LogInAChild, a_disk_that_is_full_from_the_start_stops_nobody) {

@@ -10,13 +10,14 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <utility>
 
 namespace katana::log {
 
 namespace {
 
 constexpr mode_t file_mode = 0640;  // logs name users
-constexpr int stalled_ms_max = 1000;
+constexpr int first_of_files = STDERR_FILENO + 1;
 
 Code code_of(int number) noexcept {
   switch (number) {
@@ -43,11 +44,9 @@ std::size_t write_all(int descriptor, Bytes octets) noexcept {
     if (count > 0) {
       done += static_cast<std::size_t>(count);
     } else if (count < 0 && errno == EAGAIN) {
-      // A pipe or terminal that somebody made non-blocking. Its reader gets a moment, not forever.
+      // A pipe or terminal that somebody made non-blocking. The sink knows how long this takes.
       pollfd writable = {descriptor, POLLOUT, 0};
-      if (poll(&writable, 1, stalled_ms_max) > 0) continue;
-      errno = EAGAIN;
-      break;
+      poll(&writable, 1, -1);
     } else if (count == 0 || errno != EINTR) {
       break;
     }
@@ -76,6 +75,13 @@ Result<void> FileOutput::open(const Layout& layout) {
     descriptor_ = ::open(path_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY);
   }
   if (descriptor_ < 0) return failed("open", errno);
+  if (descriptor_ <= STDERR_FILENO) {
+    // Standard error was closed, and what is printed there must not get into the file.
+    const int low = std::exchange(descriptor_, fcntl(descriptor_, F_DUPFD_CLOEXEC, first_of_files));
+    const int number = errno;
+    ::close(low);
+    if (descriptor_ < 0) return failed("fcntl", number);
+  }
   struct stat facts{};
   if (fstat(descriptor_, &facts) != 0) return failed("fstat", errno);
   regular_ = S_ISREG(facts.st_mode);

@@ -1,6 +1,7 @@
 // Output: where the octets of a sink go. A file, a terminal, or what a user writes for himself.
 //
-// Thread     one at a time: the Log's writer.
+// Thread     one at a time: that of its sink (output_runner.hpp), which it may hold up for ever;
+//            the Log's writer if may_block() is false.
 // Allocates  as it likes: never on the threads that log.
 // Fails      values: the sink reports them once, counts what is lost, and opens again.
 // Invariant  write() keeps records whole: when it fails, nothing of `records` stays, as far as the
@@ -19,6 +20,8 @@ class Output {
  public:
   virtual ~Output() = default;
   virtual const std::string& name() const noexcept = 0;
+  // False: it is memory, and needs no thread of its own.
+  virtual bool may_block() const noexcept { return true; }
   // Again after a failure, and when somebody else has moved the file.
   virtual Result<void> open(const Layout& layout) = 0;
   virtual Result<void> write(Bytes records) = 0;

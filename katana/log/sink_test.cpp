@@ -252,6 +252,186 @@ TEST_F(SinkTest, a_file_that_somebody_moved_is_made_again_by_reopen) {
   EXPECT_THAT(messages(folder / "a.log"), ElementsAre("info  s: m 3"));
 }
 
+// Of outputs that are slow, or take nothing: their runner does a job when the test says so.
+class SlowSinkTest : public SinkTest {
+ protected:
+  std::unique_ptr<Sink> open_held(SinkOptions options) {
+    auto made = std::make_unique<HeldRunner>(options.output, options.layout);
+    runner = made.get();
+    return std::make_unique<Sink>(
+        std::move(options), [this](Bytes line) { reports.emplace_back(line); }, std::move(made));
+  }
+  SinkOptions small() {
+    SinkOptions options;
+    options.output = output;
+    options.buffer_bytes = 82;  // two lines of 41
+    options.queue_bytes_max = 820;
+    options.when_slow = WhenSlow::drop;
+    return options;
+  }
+  std::size_t lines() const { return lines_of(output->text()).size(); }
+
+  std::shared_ptr<MemoryOutput> output = std::make_shared<MemoryOutput>();
+  HeldRunner* runner = nullptr;
+};
+
+TEST_F(SlowSinkTest, an_output_that_takes_nothing_costs_its_queue_and_never_waits) {
+  const auto sink = open_held(small());
+  for (int number = 10; number < 60; ++number) write(*sink, number);
+  // Seven eighths of 820 bytes are 18 lines of 41.
+  EXPECT_EQ(sink->dropped(), 32u);
+  EXPECT_EQ(sink->waiting(), 18u);
+  EXPECT_THAT(runner->waited, testing::IsEmpty());
+  EXPECT_THAT(reports, ElementsAre(HasSubstr("memory: it is slower than the log")));
+  runner->run_all();
+  sink->push({});
+  EXPECT_EQ(lines(), 18u);
+  EXPECT_EQ(sink->written(), 18u);
+}
+
+TEST_F(SlowSinkTest, the_last_eighth_of_the_queue_is_for_warnings) {
+  const auto sink = open_held(small());
+  for (int number = 10; number < 60; ++number) write(*sink, number);
+  site.level = Level::error;
+  write(*sink, 60);
+  EXPECT_EQ(sink->dropped(), 32u);
+  for (int number = 61; number < 99; ++number) write(*sink, number);
+  EXPECT_EQ(sink->waiting(), 20u);
+  EXPECT_EQ(sink->dropped(), 32u + 37u);
+}
+
+TEST_F(SlowSinkTest, what_was_dropped_is_told_once_half_of_the_queue_is_free) {
+  const auto sink = open_held(small());
+  for (int number = 10; number < 60; ++number) write(*sink, number);
+  const auto slowness = sink->take_slowness();
+  ASSERT_TRUE(slowness);
+  EXPECT_EQ(slowness->reason, "it is slower than the log");
+  EXPECT_FALSE(sink->take_slowness());
+  runner->run(2);  // the opening, and two lines
+  sink->push({});
+  EXPECT_FALSE(sink->take_recovery());
+  write(*sink, 60);
+  EXPECT_EQ(sink->dropped(), 33u) << "lines that are there are in one piece";
+  runner->run(4);
+  sink->push({});
+  const auto recovery = sink->take_recovery();
+  ASSERT_TRUE(recovery);
+  EXPECT_EQ(recovery->lost, 33u);
+  EXPECT_FALSE(recovery->failed);
+  write(*sink, 61);
+  EXPECT_EQ(sink->dropped(), 33u);
+  EXPECT_EQ(reports.size(), 1u);
+}
+
+TEST_F(SlowSinkTest, a_stall_without_a_loss_is_told_when_it_begins_and_when_it_is_over) {
+  const auto sink = open_held(small());
+  write(*sink, 1, 0, {0});
+  sink->push({second_ns - 1});
+  EXPECT_FALSE(sink->take_slowness());
+  sink->mark();
+  EXPECT_FALSE(sink->is_settled());
+  sink->push({second_ns});
+  EXPECT_EQ(sink->take_slowness()->reason, "it has taken nothing for 1000 ms");
+  EXPECT_TRUE(sink->is_settled()) << "it is not waited for";
+  runner->run_all();
+  sink->push({2 * second_ns});
+  runner->run_all();
+  sink->push({2 * second_ns});
+  EXPECT_EQ(sink->take_recovery()->lost, 0u);
+  EXPECT_EQ(lines(), 1u);
+}
+
+TEST_F(SlowSinkTest, a_sink_that_waits_does_so_for_as_long_as_its_output_moves) {
+  SinkOptions options = small();
+  options.when_slow = WhenSlow::wait;
+  const auto sink = open_held(options);
+  runner->moves_when_waited_for = true;
+  for (int number = 10; number < 60; ++number) write(*sink, number);
+  EXPECT_EQ(sink->dropped(), 0u);
+  EXPECT_GT(runner->waited.size(), 10u);
+  EXPECT_THAT(reports, testing::IsEmpty());
+}
+
+TEST_F(SlowSinkTest, a_stalled_output_is_waited_for_once_until_it_moves_again) {
+  SinkOptions options = small();
+  options.when_slow = WhenSlow::wait;
+  const auto sink = open_held(options);
+  for (int number = 10; number < 60; ++number) write(*sink, number);
+  EXPECT_THAT(runner->waited, ElementsAre(seconds(1)));
+  EXPECT_EQ(sink->dropped(), 32u);
+}
+
+TEST_F(SlowSinkTest, records_that_come_while_the_file_is_opened_rotate_it_if_it_is_old) {
+  std::ofstream(folder / "a.log") << "old\n";
+  const timespec times[2] = {{30, 0}, {30, 0}};
+  ASSERT_EQ(utimensat(AT_FDCWD, (folder / "a.log").c_str(), times, 0), 0);
+  Rotation rotation;
+  rotation.period = seconds(60);
+  const auto sink = open_held(file(folder / "a.log", rotation));
+  write(*sink, 1, 61 * second_ns);
+  write(*sink, 2, 62 * second_ns);
+  for (int round = 0; round < 3; ++round) {
+    runner->run_all();
+    sink->push({});
+  }
+  EXPECT_EQ(read_file(folder / "a.log.1"), "old\n");
+  EXPECT_THAT(messages(folder / "a.log"), ElementsAre("info  s: m 1", "info  s: m 2"));
+  EXPECT_EQ(read_file(folder / "a.log.2"), "");
+}
+
+TEST_F(SlowSinkTest, rotation_by_size_counts_what_the_output_has_yet_to_take) {
+  Rotation rotation;
+  rotation.bytes_max = 100;  // two lines of 41
+  rotation.keep = 3;
+  SinkOptions options = file(folder / "a.log", rotation);
+  options.buffer_bytes = 41;
+  const auto sink = open_held(options);
+  write(*sink, 10);
+  runner->run_all();
+  sink->push({});
+  for (int number = 11; number < 17; ++number) write(*sink, number);
+  runner->run_all();
+  sink->push({});
+  EXPECT_EQ(messages(folder / "a.log.1").size(), 3u);
+  EXPECT_EQ(messages(folder / "a.log.2").size(), 3u);
+  EXPECT_THAT(messages(folder / "a.log"), ElementsAre("info  s: m 16"));
+}
+
+TEST_F(SlowSinkTest, what_waits_behind_a_write_that_fails_is_lost_and_counted_until_it_is_opened) {
+  const auto sink = open_held(small());
+  output->refuses_write = true;
+  for (int number = 10; number < 20; ++number) write(*sink, number);
+  runner->run_all();
+  sink->push({});
+  EXPECT_EQ(sink->lost(), 10u);
+  EXPECT_EQ(sink->waiting(), 0u);
+  EXPECT_EQ(output->opened, 1);
+  output->refuses_write = false;
+  write(*sink, 20, 0, {second_ns});
+  runner->run_all();
+  sink->push({second_ns});
+  runner->run_all();
+  sink->push({second_ns});
+  EXPECT_EQ(lines(), 1u);
+  EXPECT_EQ(sink->take_recovery()->lost, 10u);
+  EXPECT_EQ(reports.size(), 1u);
+}
+
+TEST_F(SlowSinkTest, a_file_that_is_opened_again_while_it_is_slow_keeps_the_order_of_its_records) {
+  const auto sink = open_held(file(folder / "a.log"));
+  write(*sink, 1);
+  sink->reopen({});
+  write(*sink, 2);
+  sink->reopen({});
+  write(*sink, 3);
+  for (int round = 0; round < 4; ++round) {
+    runner->run_all();
+    sink->push({});
+  }
+  EXPECT_THAT(messages(folder / "a.log"),
+              ElementsAre("info  s: m 1", "info  s: m 2", "info  s: m 3"));
+}
+
 }  // namespace
 }  // namespace katana::log
 

@@ -14,10 +14,11 @@ constexpr std::uint64_t release_bytes = 8 * 1024;  // a blocked thread gets room
 }  // namespace
 
 Writer::Writer(RingSet& rings, std::vector<SinkOptions> sinks, const Report& report,
-               ticks::TickScale scale)
+               ticks::TickScale scale, const MakeRunner& make_runner)
     : rings_(rings), scale_(scale), note_memory_(std::make_unique<char[]>(note_ring_bytes)) {
   for (SinkOptions& options : sinks) {
-    sinks_.push_back(std::make_unique<Sink>(std::move(options), report));
+    auto runner = make_runner ? make_runner(options) : nullptr;
+    sinks_.push_back(std::make_unique<Sink>(std::move(options), report, std::move(runner)));
     decodes_ = decodes_ || !sinks_.back()->is_binary();
   }
   sources_.reserve(rings.rings().size() + 1);
@@ -69,7 +70,7 @@ std::uint64_t Writer::pass(std::uint64_t horizon_ticks, Instant now) {
   }
   for (const Source& source : sources_) after += source.ring->read_position();
   give_back_rings();
-  note_recoveries();
+  note_troubles();
   return after - before;
 }
 
@@ -153,10 +154,39 @@ void Writer::reopen(Instant now) {
   for (const auto& sink : sinks_) sink->reopen(now);
 }
 
+void Writer::mark() noexcept {
+  for (const auto& sink : sinks_) sink->mark();
+}
+
+bool Writer::is_settled() const noexcept {
+  return std::ranges::all_of(sinks_, [](const auto& sink) { return sink->is_settled(); });
+}
+
+Instant Writer::await_outputs(Instant now, Instant until) {
+  // So that one that takes nothing does not keep the next from getting its rest.
+  constexpr Duration step = milliseconds(10);
+  while (!is_settled() && now < until) {
+    for (const auto& sink : sinks_) {
+      if (!sink->is_settled()) now = sink->wait(now, std::min(step, until - now));
+    }
+  }
+  return now;
+}
+
+void Writer::tell_next() noexcept {
+  for (const auto& sink : sinks_) sink->tell_next();
+}
+
 std::uint64_t Writer::lost() const noexcept {
   std::uint64_t lost = 0;
   for (const auto& sink : sinks_) lost += sink->lost();
   return lost;
+}
+
+std::uint64_t Writer::dropped_by_outputs() const noexcept {
+  std::uint64_t dropped = 0;
+  for (const auto& sink : sinks_) dropped += sink->dropped();
+  return dropped;
 }
 
 template <class... A>
@@ -176,12 +206,28 @@ void Writer::note(Level level, Pattern<A...> pattern, const A&... arguments) {
   notes_.commit(size.padded());
 }
 
-void Writer::note_recoveries() {
+void Writer::note_troubles() {
   for (const auto& sink : sinks_) {
-    if (const auto recovery = sink->take_recovery()) {
+    if (const auto slowness = sink->take_slowness()) {
+      note(Level::warn, "{} is slow: {}", Bytes(slowness->sink), Bytes(slowness->reason));
+    }
+    const auto recovery = sink->take_recovery();
+    if (!recovery) continue;
+    if (recovery->failed) {
       note(Level::warn, "{} can be written again", Bytes(recovery->sink),
            field("lost", recovery->lost), field("reason", recovery->reason));
+    } else {
+      note(Level::warn, "{} takes records again: {} were dropped", Bytes(recovery->sink),
+           recovery->lost, field("reason", recovery->reason));
     }
+  }
+}
+
+void Writer::note_unwritten() {
+  for (const auto& sink : sinks_) {
+    if (sink->waiting() == 0) continue;
+    note(Level::warn, "{} records are not written to {}: it has not taken them in time",
+         sink->waiting(), Bytes(sink->name()));
   }
 }
 

@@ -13,6 +13,7 @@
 // Invariant  every record that was committed is written once, or counted as lost by a sink.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -26,8 +27,11 @@ namespace katana::log {
 
 class Writer {
  public:
+  // Makes the runner of a sink; null: it does its work on the thread of the Writer.
+  using MakeRunner = std::function<std::unique_ptr<OutputRunner>(const SinkOptions& options)>;
+
   Writer(RingSet& rings, std::vector<SinkOptions> sinks, const Report& report,
-         ticks::TickScale scale);
+         ticks::TickScale scale, const MakeRunner& make_runner = nullptr);
 
   static constexpr std::uint64_t everything = UINT64_MAX;
   // Takes what is there and not younger than the horizon. Returns how many octets of rings that
@@ -38,13 +42,25 @@ class Writer {
   void push(Instant now);
   void reopen(Instant now);
 
+  // Remembers what was taken by now; is_settled(): all sinks have written or lost it, but for those
+  // that take nothing.
+  void mark() noexcept;
+  bool is_settled() const noexcept;
+  // Until then, or `until`. Returns the time then.
+  Instant await_outputs(Instant now, Instant until);
+  // Has the runners tell when they have done something.
+  void tell_next() noexcept;
+
   // Writes into the log how many records the channel dropped since it was last told.
   void note_drops(const Channel& channel);
   void note_crash(int signal);
+  // Of each sink that has not written what was taken, and will not.
+  void note_unwritten();
 
   ticks::TickScale& scale() noexcept { return scale_; }
   std::uint64_t records() const noexcept { return records_; }
   std::uint64_t lost() const noexcept;
+  std::uint64_t dropped_by_outputs() const noexcept;
   std::size_t site_count() const noexcept { return sites_.size(); }
 
  private:
@@ -59,7 +75,7 @@ class Writer {
   void write(const Ring& ring, Instant now);
   void add_context(Entry& entry, Bytes context) noexcept;
   void give_back_rings();
-  void note_recoveries();
+  void note_troubles();
   template <class... A>
   void note(Level level, Pattern<A...> pattern, const A&... arguments);
 

@@ -67,6 +67,31 @@ void FilterProgram::answer_if(long call, const Test& test, std::uint32_t then,
   emit(BPF_RET | BPF_K, then);
 }
 
+// Goes on behind itself, or jumps over as many instructions as `otherwise` says.
+void FilterProgram::emit_test(const Test& test, std::uint8_t otherwise) {
+  load(argument_at(test.argument));
+  emit(BPF_ALU | BPF_AND | BPF_K, test.mask);
+  auto left = static_cast<std::uint8_t>(test.one_of.size());
+  for (const std::uint32_t value : test.one_of) {
+    emit(BPF_JMP | BPF_JEQ | BPF_K, value, left, 0);
+    --left;
+  }
+  emit(BPF_JMP | BPF_JA, otherwise);
+}
+
+void FilterProgram::answer_both(long call, const Test& first, const Test& second,
+                                std::uint32_t action) {
+  const auto size_of = [](const Test& test) { return test.one_of.size() + 3; };
+  const auto behind_second = static_cast<std::uint8_t>(1);
+  const auto behind_first = static_cast<std::uint8_t>(size_of(second) + behind_second);
+  emit(BPF_JMP | BPF_JEQ | BPF_K, static_cast<std::uint32_t>(call), 0,
+       static_cast<std::uint8_t>(size_of(first) + behind_first));
+  emit_test(first, behind_first);
+  emit_test(second, behind_second);
+  emit(BPF_RET | BPF_K, action);
+  load(offsetof(seccomp_data, nr));
+}
+
 void FilterProgram::answer_all_else(std::uint32_t action) { emit(BPF_RET | BPF_K, action); }
 
 Result<void> FilterProgram::install() {

@@ -35,6 +35,8 @@ class FilterProgram {
     std::initializer_list<std::uint32_t> one_of;  // values
   };
   void answer_if(long call, const Test& test, std::uint32_t then, std::uint32_t otherwise);
+  // The same of two arguments at once; for other values of them what comes next decides.
+  void answer_both(long call, const Test& first, const Test& second, std::uint32_t action);
   void answer_all_else(std::uint32_t action);
 
   // For all threads of the process. Needs no rights: no_new_privs is set.
@@ -43,6 +45,7 @@ class FilterProgram {
 
  private:
   void load(std::size_t offset);
+  void emit_test(const Test& test, std::uint8_t otherwise);
   void emit(std::uint16_t code, std::uint32_t value, std::uint8_t yes = 0, std::uint8_t no = 0);
 
   std::vector<sock_filter> instructions_;

@@ -45,7 +45,8 @@ constexpr std::uint64_t devices = bit(6) | bit(11);  // make character and block
 constexpr std::uint64_t of_files = execute | write_file | read_file | truncate | ioctl_dev;
 constexpr std::uint64_t bind_tcp = bit(0);
 constexpr std::uint64_t connect_tcp = bit(1);
-constexpr std::uint64_t scope_signal = bit(1);
+constexpr std::uint64_t scope_abstract_sockets = bit(0);
+constexpr std::uint64_t scope_signals = bit(1);
 
 std::uint64_t file_rights(int version) {
   std::uint64_t rights = of_version_1;
@@ -122,7 +123,9 @@ void note_not_enforced(const LandlockRules& rules, LandlockReport& report) {
   if (report.version < 3) note("truncating files outside (Linux 6.2)");
   const bool about_ports = rules.bind.has_value() || !rules.connect;
   if (about_ports && report.version < 4) note("which TCP ports are used (Linux 6.7)");
-  if (!rules.signals && report.version < 6) note("signals to other processes (Linux 6.12)");
+  if (report.version >= 6) return;
+  if (!rules.signals) note("signals to other processes (Linux 6.12)");
+  if (!rules.abstract_sockets) note("abstract Unix sockets of other processes (Linux 6.12)");
 }
 
 }  // namespace
@@ -144,7 +147,10 @@ Result<LandlockReport> restrict_files(const LandlockRules& rules, int version_ma
     attributes.ports = (rules.bind ? bind_tcp : 0) | (rules.connect ? 0 : connect_tcp);
     report.ports = true;
   }
-  if (report.version >= 6 && !rules.signals) attributes.scopes = scope_signal;
+  if (report.version >= 6) {
+    attributes.scopes =
+        (rules.signals ? 0 : scope_signals) | (rules.abstract_sockets ? 0 : scope_abstract_sockets);
+  }
   // An older kernel refuses a structure that is larger than its own, unless the rest of it is zero.
   const Descriptor ruleset(
       static_cast<int>(::syscall(SYS_landlock_create_ruleset, &attributes, sizeof attributes, 0)));

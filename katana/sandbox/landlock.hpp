@@ -32,6 +32,8 @@ struct LandlockRules {
   std::optional<std::vector<std::uint16_t>> bind = {};
   bool connect = true;   // to any TCP port; false: to none
   bool signals = false;  // may be sent to processes outside of these rules
+  // Unix sockets without a file ("@name") of processes outside of these rules may be connected to.
+  bool abstract_sockets = false;
 };
 
 // What came of it.

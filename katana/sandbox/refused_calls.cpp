@@ -12,6 +12,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "katana/base/printing.hpp"
 #include "katana/sandbox/call_lists.hpp"
 
 namespace katana::sandbox {
@@ -59,9 +60,8 @@ void tell(int number) noexcept {
     add(")");
   }
   add(" was refused (process.sandbox)\n");
-  // Nobody is there to be told that this cannot be written.
-  [[maybe_unused]] const auto ignored =
-      ::write(STDERR_FILENO, text, static_cast<std::size_t>(end - text));
+  // The call that was refused may be one of a reactor, which does not wait for a reader.
+  print_without_waiting(STDERR_FILENO, {text, static_cast<std::size_t>(end - text)});
 }
 
 void on_refused(int, siginfo_t* info, void* context) noexcept {

@@ -1,10 +1,12 @@
 #include "katana/sandbox/system_calls.hpp"
 
+#include <fcntl.h>
 #include <linux/prctl.h>
 #include <linux/sched.h>
 #include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/personality.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -12,6 +14,7 @@
 
 #include "katana/sandbox/call_lists.hpp"
 #include "katana/sandbox/filter_program.hpp"
+#include "katana/sandbox/name_services.hpp"
 #include "katana/sandbox/refused_calls.hpp"
 
 namespace katana::sandbox {
@@ -34,6 +37,7 @@ std::uint32_t action_of_processes(Refusal refusal) {
 
 // Of linux/prctl.h, where that is older.
 constexpr std::uint32_t name_memory = 0x53564d41;  // PR_SET_VMA
+constexpr std::uint32_t f_setown_ex = 15;          // F_SETOWN_EX, which wants _GNU_SOURCE
 
 // What is allowed with some arguments only.
 class SomeCalls {
@@ -42,6 +46,10 @@ class SomeCalls {
 
   void allow(long call, const FilterProgram::Test& test) {
     program_.answer_if(call, test, SECCOMP_RET_ALLOW, refused_);
+    ++count_;
+  }
+  void allow_but(long call, const FilterProgram::Test& test) {
+    program_.answer_if(call, test, refused_, SECCOMP_RET_ALLOW);
     ++count_;
   }
   std::size_t count() const noexcept { return count_; }
@@ -70,6 +78,19 @@ void allow_threads(FilterProgram& program, std::uint32_t refused) {
 #endif
 }
 
+// A datagram socket sends to whatever address a message has, and a filter does not see it: of the
+// sockets of this machine only those that are connected once are made.
+void refuse_datagrams(FilterProgram& program, std::uint32_t refused) {
+  constexpr std::uint32_t type_of_socket = 0xf;  // the rest of the argument are flags
+  for (const long call : {SYS_socket, SYS_socketpair}) {
+    program.answer_both(call, {.argument = 0, .one_of = {std::uint32_t{AF_UNIX}}},
+                        {.argument = 1,
+                         .mask = type_of_socket,
+                         .one_of = {std::uint32_t{SOCK_DGRAM}, std::uint32_t{SOCK_RAW}}},
+                        refused);
+  }
+}
+
 void allow_some(SomeCalls& some) {
   const auto self = static_cast<std::uint32_t>(::getpid());
   // Memory that is written and executed would be code of whoever writes it.
@@ -80,6 +101,7 @@ void allow_some(SomeCalls& some) {
   some.allow(SYS_socket, {.argument = 0,
                           .one_of = {std::uint32_t{AF_UNIX}, std::uint32_t{AF_INET},
                                      std::uint32_t{AF_INET6}, std::uint32_t{AF_NETLINK}}});
+  some.allow(SYS_socketpair, {.argument = 0, .one_of = {std::uint32_t{AF_UNIX}}});
   // Of terminals how they are asked what they are, and nothing that types into them (TIOCSTI).
   some.allow(SYS_ioctl, {.argument = 1,
                          .one_of = {std::uint32_t{FIONBIO}, std::uint32_t{FIONREAD},
@@ -89,8 +111,20 @@ void allow_some(SomeCalls& some) {
                          .one_of = {std::uint32_t{PR_SET_NAME}, std::uint32_t{PR_GET_NAME},
                                     std::uint32_t{PR_GET_DUMPABLE}, name_memory,
                                     std::uint32_t{PR_SET_NO_NEW_PRIVS}}});
+  // A file may send signals to another process when something arrives.
+  some.allow_but(SYS_fcntl, {.argument = 1,
+                             .one_of = {std::uint32_t{F_SETOWN}, std::uint32_t{F_SETSIG},
+                                        std::uint32_t{f_setown_ex}}});
   some.allow(SYS_tgkill, {.argument = 0, .one_of = {self}});
   some.allow(SYS_prlimit64, {.argument = 0, .one_of = {0u, self}});
+}
+
+// An old habit of the kernel, which a process inherits: what may be read may be executed.
+void execute_only_what_is_mapped_so() {
+  constexpr unsigned long as_it_is = 0xffffffff;
+  const int present = ::personality(as_it_is);
+  if (present < 0 || (present & READ_IMPLIES_EXEC) == 0) return;
+  ::personality(static_cast<unsigned long>(present & ~READ_IMPLIES_EXEC));
 }
 
 }  // namespace
@@ -100,6 +134,7 @@ Result<CallCounts> allow_system_calls(const CallRules& rules) {
   if (rules.refusal == Refusal::error) {
     if (auto watched = watch_refused_calls(); !watched) return std::unexpected(watched.error());
   }
+  execute_only_what_is_mapped_so();
   FilterProgram program;
   CallCounts counts;
   const auto allow = [&](int call) {
@@ -121,6 +156,7 @@ Result<CallCounts> allow_system_calls(const CallRules& rules) {
     ++counts.some;
     some.allow(SYS_kill, {.argument = 0, .one_of = {static_cast<std::uint32_t>(::getpid())}});
   }
+  refuse_datagrams(program, refused);
   allow_some(some);
   counts.some += some.count();
   program.answer_all_else(refused);
@@ -135,6 +171,13 @@ Result<void> refuse_starting_calls(const CallRules& rules) {
   for (const int call : while_starting) {
     const bool stays = rules.connections && call == SYS_connect;
     if (!stays) program.answer(call, refused);
+  }
+  // Libraries are loaded by now. A file that the process can write, one without a name
+  // (memfd_create) or a ring of io_uring would be code of whoever writes it.
+  if (!rules.libraries && !rules.subprocesses) {
+    if (rules.connections) load_name_services();
+    program.answer_if(SYS_mmap, {.argument = 2, .mask = PROT_EXEC, .one_of = {0u}},
+                      SECCOMP_RET_ALLOW, refused);
   }
   if (!rules.connections) {
     program.answer_if(SYS_socket, {.argument = 0, .one_of = {std::uint32_t{AF_UNIX}}},

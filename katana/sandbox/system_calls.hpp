@@ -6,14 +6,18 @@
 //   sandbox::refuse_starting_calls(rules);  // once it serves
 //
 // The first call is a list of what is allowed; the second takes away what only a start needs: a new
-// ring of io_uring, listening, becoming another user, further rules. What a ring of io_uring does
+// ring of io_uring, listening, becoming another user, further rules, and memory that is executed,
+// so that no library is loaded any more. What a ring of io_uring does
 // is not seen by these filters: engine/uring restricts its rings to what it submits.
 //
 // Owns       nothing; the kernel has the filters, and they are never taken back.
 // Thread     all threads of the process are put under the filter, whoever calls.
 // Allocates  yes.
 // Fails      unsupported: a kernel without seccomp filters, or an architecture not known here.
-// Invariant  a call that is not known here is refused. Memory that can be written is not executed.
+// Invariant  a call that is not known here is refused. Memory that can be written is not executed,
+//            and once the program serves nothing that was not executed before: not a file, whether
+//            it has a name or not, either (unless `libraries` or `subprocesses` says so). No
+//            datagram goes to a Unix socket but by a socket that is there already.
 #pragma once
 
 #include <cstddef>
@@ -35,6 +39,7 @@ struct CallRules {
   bool io_uring = false;      // rings, made while it starts
   bool connections = false;   // connect(2), and sockets of IP, also once the program has started
   bool subprocesses = false;  // fork(2), execve(2) and waiting for them
+  bool libraries = false;     // dlopen(3), also once the program has started
   Refusal refusal = Refusal::error;  // of everything else
 };
 

@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <cstdio>
 #include <utility>
 
 #include "katana/base/activity.hpp"
 #include "katana/base/monotonic_clock.hpp"
+#include "katana/base/printing.hpp"
 #include "katana/log/context.hpp"
 
 namespace katana::server {
@@ -66,10 +66,7 @@ void FailureLog::record(const Failure& failure) {
     if (*left_out > 0) text += fmt::format(" (and {} like it that were left out)", *left_out);
     if (!failure.request_id.empty()) text += fmt::format(" (request {})", failure.request_id);
     if (options_.print) return options_.print(text);
-    // One call, so that lines of several threads do not mix. Ignored when it fails: there is
-    // nowhere else to go.
-    (void)std::fputs((text + "\n").c_str(), stderr);
-    return;
+    return print_error_line(text);
   }
   // request_id and trace_id are among the fields of the thread's activity, unless the request that
   // they name has ended: a WebSocket connection has those of its upgrade, a spawned task those of

@@ -13,6 +13,7 @@
 #include "katana/base/cpus.hpp"
 #include "katana/base/misuse.hpp"
 #include "katana/base/monotonic_clock.hpp"
+#include "katana/base/printing.hpp"
 #include "katana/base/secrets.hpp"
 #include "katana/engine/sockets.hpp"
 #include "katana/proxy/transform.hpp"
@@ -712,7 +713,8 @@ void HttpServer::tell_stuck(const std::vector<unsigned>& stuck) const {
   ServerReport told = report();
   told.stuck = std::move(sites);
   if (options_.on_stuck) return options_.on_stuck(told);
-  fmt::print(stderr, "{}: {}\n", program_invocation_short_name, told.describe());
+  print_error_line(fmt::format("{}: {}", program_invocation_short_name, told.describe()),
+                   last_words_max);
 }
 
 Result<std::vector<std::string>> HttpServer::reload_certificates() {

@@ -48,6 +48,7 @@ class KeptLog {
  private:
   struct Kept final : log::Output {
     const std::string& name() const noexcept override { return called; }
+    bool may_block() const noexcept override { return false; }
     Result<void> open(const log::Layout&) override { return {}; }
     Result<void> write(Bytes records) override {
       const std::lock_guard lock(mutex);

@@ -17,6 +17,7 @@
 #include "katana/base/check.hpp"
 #include "katana/base/cpu_placement.hpp"
 #include "katana/base/monotonic_clock.hpp"
+#include "katana/base/printing.hpp"
 #include "katana/server/quiet_thread.hpp"
 
 namespace katana::server {
@@ -233,8 +234,9 @@ void ReactorGroup::Signals::on_time() noexcept {
   if (group_.options_.on_stuck) {
     group_.options_.on_stuck(stuck);
   } else {
-    fmt::print(stderr, "stopped: {} of {} reactors did not end, and are cut off\n", stuck.size(),
-               group_.reactors_.size());
+    print_error_line(fmt::format("stopped: {} of {} reactors did not end, and are cut off",
+                                 stuck.size(), group_.reactors_.size()),
+                     last_words_max);
   }
   // Neither destructors nor atexit(): they would meet threads that run.
   std::_Exit(1);

@@ -15,6 +15,7 @@
 #include "katana/base/cpus.hpp"
 #include "katana/base/failure.hpp"
 #include "katana/base/misuse.hpp"
+#include "katana/base/printing.hpp"
 #include "katana/base/quiet_thread.hpp"
 
 namespace katana::thread {
@@ -306,7 +307,7 @@ void Pool::print_failure(const std::exception_ptr& failure) {
   std::string line = describe({.what = "a job threw", .exception = failure, .place = place});
   const std::uint64_t left_out = not_printed_.exchange(0, std::memory_order_relaxed);
   if (left_out > 0) line += fmt::format(" (and {} that were left out)", left_out);
-  (void)std::fputs((line + "\n").c_str(), stderr);  // ignored: there is nowhere else to say it
+  print_error_line(line);
 }
 
 void detail::throw_wait_misuse() {
@@ -337,8 +338,8 @@ void detail::FailureSink::report(std::exception_ptr failure) noexcept {
   try {
     const std::string line =
         describe({.what = "a job threw", .exception = failure, .place = "a pool that has ended"});
-    (void)std::fputs((line + "\n").c_str(), stderr);  // ignored: there is nowhere else to say it
-  } catch (...) {                                     // without memory for the line there is none
+    print_error_line(line);
+  } catch (...) {  // without memory for the line there is none
   }
 }
 

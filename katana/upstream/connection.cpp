@@ -320,6 +320,7 @@ void Connection::on_gone(const core::Connection& connection) noexcept {
   const bool answered = attempt_->answered();
   attempt_ = nullptr;
   cancel();
+  if (reactor_.stopped()) return end(error, was_up, was_open);
   note_problem(error, was_up);
   if (was_up && reactor_.now() - up_since_ > shared_->options().backoff_max) {
     pause_ = shared_->options().backoff_min;
@@ -336,6 +337,13 @@ void Connection::on_gone(const core::Connection& connection) noexcept {
   } else {
     owner_.on_unreachable(error);
   }
+}
+
+// The reactor has ended, and has closed what was still open: that is no failure of the server.
+void Connection::end(const Error& error, bool was_up, bool was_open) noexcept {
+  shared_->note_stopped(was_up, std::exchange(is_down_, false));
+  state_ = State::stopped;
+  if (was_open) owner_.on_closed(error);
 }
 
 // ---- bytes -------------------------------------------------------------------------------------

@@ -132,6 +132,7 @@ class Connection final : private core::TimerEntry {
   void note_problem(const Error& why, bool was_up) noexcept;
   void pause() noexcept;
   void on_gone(const core::Connection& connection) noexcept;
+  void end(const Error& error, bool was_up, bool was_open) noexcept;
   Error why(const core::Connection& connection) const;
   std::string place() const;
   core::Connection* open_connection() const noexcept;

@@ -444,6 +444,26 @@ TEST_F(ConnectionTest, a_drain_waits_for_what_is_pending_and_not_for_the_connect
   connection.reset();
 }
 
+TEST_F(ConnectionTest, a_connection_that_the_ended_reactor_closes_is_no_outage) {
+  Options options = test_options();
+  Outages outages;
+  options.observer = &outages;
+  use(options);
+  bring_up();
+  world_.accepting = false;
+  reactor().request_drain(seconds(5));
+  turn();
+  turn();
+  ASSERT_TRUE(reactor().stopped());
+  reactor_.reset();
+  EXPECT_EQ(owner.closed.size(), 1u) << "what waits for an answer is told";
+  EXPECT_TRUE(outages.notes.empty()) << outages.notes.front();
+  EXPECT_EQ(shared->status().up, 0u);
+  EXPECT_EQ(shared->status().down, 0u);
+  EXPECT_EQ(shared->status().losses, 0u);
+  connection.reset();
+}
+
 TEST_F(ConnectionTest, a_reactor_that_ends_leaves_nothing_behind) {
   use(test_options());
   bring_up();

@@ -69,6 +69,24 @@ TEST(PostgresApplication, serves_from_the_database_that_its_url_names) {
   EXPECT_EQ(report.cut_off, 0u);
 }
 
+// Waiting would not mend it.
+TEST(PostgresApplication, an_unknown_database_and_a_refused_migration_are_errors_at_once) {
+  const auto& cluster = database::postgres::Cluster::shared();
+  const auto made = cluster.options(true);
+  const auto started = [&](const std::string& database, ApplicationOptions how) {
+    Program app(std::move(how));
+    CommandLine line = line_of(
+        fmt::format("postgresql://{}@127.0.0.1:{}/{}", made.user, cluster.port(), database));
+    line.sets.push_back("database.start_wait=1h");
+    const auto result = app.start(line);
+    return result ? "it started" : result.error().describe();
+  };
+  EXPECT_THAT(started("nowhere", options()), HasSubstr("database \"nowhere\" does not exist"));
+  ApplicationOptions wrong = options();
+  wrong.migrations[0].text = "CREATE TABLE users (wrong);";
+  EXPECT_THAT(started(made.database, wrong), HasSubstr("0001_users.sql, line 1"));
+}
+
 TEST(PostgresApplication, a_limit_of_the_settings_holds) {
   const auto& cluster = database::postgres::Cluster::shared();
   const auto made = cluster.options(true);

@@ -32,6 +32,7 @@ inline constexpr const char* outage_password = "hunter2-of-the-outages";
 class Lines final : public log::Output {
  public:
   const std::string& name() const noexcept override { return name_; }
+  bool may_block() const noexcept override { return false; }
   Result<void> open(const log::Layout&) override { return {}; }
   Result<void> write(Bytes records) override {
     const std::lock_guard lock(mutex_);

@@ -217,16 +217,51 @@ TEST_F(PostgresOutageTable, the_server_is_killed) {
   EXPECT_GE(program.metric("katana_database_outages_total"), 1);
 }
 
-TEST_F(PostgresOutageTable, requests_wait_while_the_server_is_restarted) {
-  OutageProgram program(url(), {"database.wait_max=60s", "database.timeout=60s"});
+TEST_F(PostgresOutageTable, requests_fail_at_once_while_the_server_is_known_to_be_down) {
+  OutageProgram program(url(), {"database.wait_max=3600s", "database.timeout=3600s"});
   EXPECT_EQ(program.status("/count"), "200");
   cluster_->stop(false);
-  std::string status;
-  std::thread waiting([&] { status = program.status("/count"); });
+  // One that came before it was known is answered with the others.
+  EXPECT_EQ(program.status("/count"), "503");
   EXPECT_TRUE(until([&] { return program.metric("katana_database_usable") == 0; }));
+  const std::string reply = program.ask("/count");
+  EXPECT_THAT(reply, HasSubstr("HTTP/1.1 503 "));
+  EXPECT_THAT(reply, HasSubstr("\r\nRetry-After: "));
+  for (int round = 0; round < 50; ++round) EXPECT_EQ(program.status("/count"), "503");
+  EXPECT_GE(program.metric("katana_database_refusals_unusable_total"), 52);
   cluster_->start();
-  waiting.join();
-  EXPECT_EQ(status, "200");
+  EXPECT_TRUE(until([&] { return program.status("/count") == "200"; }));
+}
+
+TEST_F(PostgresOutageTable, a_program_with_migrations_awaits_its_server_and_answers_meanwhile) {
+  const std::string folder = cluster_->folder() + "/migrations";
+  std::filesystem::create_directory(folder);
+  std::ofstream(folder + "/0001_applied.sql") << "CREATE TABLE applied (id int);";
+  cluster_->stop(false);
+  {
+    OutageProgram program(url(), {"database.migrations=" + folder, "database.start_wait=1h"});
+    EXPECT_EQ(program.status("/health"), "200");
+    EXPECT_EQ(program.status("/ready"), "503");
+    const std::string reply = program.ask("/count");
+    EXPECT_THAT(reply, HasSubstr("HTTP/1.1 503 "));
+    EXPECT_THAT(reply, HasSubstr("\r\nRetry-After: "));
+    EXPECT_THAT(program.log(), HasSubstr("not there yet, and awaited: cannot connect to app@"));
+    cluster_->start();
+    EXPECT_TRUE(until([&] { return program.status("/ready") == "200"; })) << program.log();
+    EXPECT_EQ(program.status("/count"), "200");
+    EXPECT_EQ(cluster_->ask("SELECT count(*) FROM applied", "shop"), "0");
+    EXPECT_THAT(program.log(), HasSubstr("there after "));
+    // And as any other from then on.
+    cluster_->stop(true);
+    EXPECT_TRUE(until([&] { return program.status("/ready") == "503"; }));
+    cluster_->start();
+    EXPECT_TRUE(until([&] { return program.status("/ready") == "200"; }));
+  }
+  cluster_->stop(false);
+  OutageProgram ended(url(), {"database.migrations=" + folder, "database.start_wait=1h"});
+  EXPECT_EQ(ended.status("/ready"), "503") << "and its end waits for nothing";
+  cluster_->start();
+  (void)cluster_->ask("DROP TABLE applied, katana_migrations", "shop");
 }
 
 TEST_F(PostgresOutageTable, connections_are_reset) {

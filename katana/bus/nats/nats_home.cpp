@@ -98,7 +98,9 @@ void NatsBus::Home::on_down(const Error& why) noexcept {
   storing_->on_down();
   set_health(BusState::reconnecting, why.describe());
   bus_->fan_out_.tell(nullptr, {.kind = NoticeKind::disconnected});
-  if (options_.observer != nullptr) options_.observer->on_disconnected(link_->server(), why);
+  // A reactor that has ended closes what is still open, which is no failure of the server.
+  if (options_.observer == nullptr || reactor_.stopped()) return;
+  options_.observer->on_disconnected(link_->server(), why);
 }
 
 void NatsBus::Home::on_unreachable(const Error& why) noexcept {

@@ -1,4 +1,4 @@
-// choose(): which connection a statement goes to. backoff(): how long not to connect again.
+// choose(): which connection a statement goes to.
 //
 // Owns       nothing.
 // Thread     any.
@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <span>
 
+#include "katana/base/backoff.hpp"
 #include "katana/base/instant.hpp"
 
 namespace katana::database::postgres {
@@ -50,17 +51,6 @@ inline std::size_t choose(std::span<const Candidate> candidates, std::size_t dep
   if (chosen == no_candidate) chosen = first([](const Candidate& each) { return each.load == 0; });
   if (chosen == no_candidate) chosen = least_of_quick();
   return chosen;
-}
-
-// After so many failures in a row, at least 1. `random` spreads the attempts of many programs over
-// the second half of the time.
-inline Duration backoff(unsigned failures, Duration least, Duration most,
-                        std::uint64_t random) noexcept {
-  std::int64_t ns = least.ns;
-  for (unsigned count = 1; count < failures && ns < most.ns; ++count) ns *= 2;
-  ns = std::max<std::int64_t>(std::min(ns, most.ns), 2);
-  return nanoseconds(ns / 2 +
-                     static_cast<std::int64_t>(random % static_cast<std::uint64_t>(ns / 2)));
 }
 
 }  // namespace katana::database::postgres

@@ -208,6 +208,54 @@ void Connection::note_stale(Unit& unit) noexcept {
   if (!unit.prepared->traits.reads_plainly && !unit.guarded) unit.was_retried = true;
 }
 
+// An error of the server. It undid the statement, which so may run again, unless that has committed
+// something itself; what did not even begin runs again in any case.
+void Connection::note_staleness(Unit& unit, const Complaint& complaint) noexcept {
+  if (unit.step != Step::statement || unit.prepared == nullptr) return;
+  const Staleness found = staleness_of(complaint);
+  if (found == Staleness::none) return;
+  if (found == Staleness::perhaps && !unit.prepared->answered) return;  // it was right never yet
+  unit.is_stale = true;
+  unit.schema_changed = found != Staleness::name_is_gone;
+  if (found == Staleness::perhaps && unit.prepared->traits.may_commit) unit.was_retried = true;
+  if (found == Staleness::name_is_gone) schema_changes_ = ~std::uint64_t{0};  // of all of them
+}
+
+// It is prepared again, under another name, when it is next needed.
+void Connection::renew(Prepared& prepared) {
+  if (options_.prepared_statements && prepared.state == Prepared::State::ready) {
+    outdated_.push_back(prepared.name);
+  }
+  statements_.renew(prepared);
+}
+
+// Other statements meet the same change, one after another, and each would undo its transaction.
+void Connection::follow_schema() {
+  if (std::exchange(schema_changes_, owner_.schema_changes()) == owner_.schema_changes()) return;
+  types_.forget();
+  if (!statements_.renew_all() || !options_.prepared_statements) return;
+  outdated_.clear();
+  push_command("DEALLOCATE ALL");
+}
+
+void Connection::deallocate_outdated() {
+  if (transaction != 0 && transaction_failed) return;  // nothing can be done but to end it
+  for (const std::string& name : std::exchange(outdated_, {})) push_command("DEALLOCATE " + name);
+}
+
+// A number that was a type's when the statement was prepared.
+bool Connection::has_no_type(const Prepared& prepared) const noexcept {
+  return std::ranges::any_of(prepared.parameter_types, [this](std::uint32_t type) {
+    const SchemaType* const known = types_.find(type);
+    return known != nullptr && known->name.empty();
+  });
+}
+
+void Connection::fail_transaction(const std::optional<Error>& why) {
+  transaction_failed = true;
+  if (why && !transaction_error) transaction_error = why;
+}
+
 // A statement without a name is parsed by the server each time, and may have other columns then.
 bool Connection::is_as_described(const Prepared& prepared, const PGresult& result) const {
   if (options_.prepared_statements) return true;
@@ -224,6 +272,7 @@ void Connection::take_final(Unit& unit, const PGresult& result) {
   switch (unit.step) {
     case Step::prepare: {
       Prepared& prepared = *unit.prepared;
+      if (unit.generation != prepared.generation) return;              // it is asked for anew
       if (PQnparams(&result) == 0 && PQnfields(&result) == 0) return;  // of the parse itself, too
       prepared.parameter_types.clear();
       for (int index = 0; index < PQnparams(&result); ++index) {
@@ -267,7 +316,7 @@ void Connection::take_error(Unit& unit, const PGresult& result) {
     unit.error = error_of(complaint, unit.prepared != nullptr ? unit.prepared->text
                                      : unit.work != nullptr   ? text_of(*unit.work)
                                                               : Bytes());
-    unit.is_stale = is_stale(complaint);
+    note_staleness(unit, complaint);
     if (transaction_reads_only && complaint.state == "25006") {
       unit.error.emplace(Kind::syntax, "the transaction is read only, and the statement writes",
                          unit.prepared != nullptr ? unit.prepared->text : Bytes());
@@ -356,24 +405,31 @@ void Connection::finish(Work& work, std::optional<Error> error) {
 }
 
 void Connection::finish_statement(Unit& unit) {
-  if (unit.is_stale && unit.generation == unit.prepared->generation) {
-    if (options_.prepared_statements) push_command("DEALLOCATE " + unit.prepared->name);
-    statements_.renew(*unit.prepared);
+  if (unit.generation == unit.prepared->generation) {
+    unit.is_stale ? renew(*unit.prepared) : void(unit.prepared->answered = true);
   }
+  if (unit.schema_changed) owner_.on_schema_changed();
   if (unit.is_stale && transaction == 0 && !unit.was_retried && unit.work != nullptr) {
     unit.work->outcome.clear();
     outgoing_.push_front({.work = unit.work, .alone = true, .was_retried = true});
     return;
   }
   if (unit.error && transaction != 0) {
-    transaction_failed = true;
+    if (unit.is_stale) {
+      transaction_is_stale = true;
+      unit.error.emplace(Kind::conflict,
+                         "the schema was changed under a prepared statement, and the transaction "
+                         "was undone: run it again",
+                         unit.prepared->text, unit.error->describe());
+    }
+    fail_transaction(unit.error);
     transaction_conflicted = transaction_conflicted || unit.error->kind() == Kind::conflict;
   }
   if (unit.work != nullptr) finish(*unit.work, std::move(unit.error));
 }
 
 void Connection::finish_savepoint(Unit& unit) {
-  if (unit.error) transaction_failed = true;
+  if (unit.error) fail_transaction(unit.error);
   if (unit.work != nullptr) finish(*unit.work, std::move(unit.error));
 }
 
@@ -381,8 +437,7 @@ void Connection::finish_commit(Unit& unit) {
   if (!unit.committed || !options_.prepared_statements) server_timeout_ms_ = -1;
   if (unit.work == nullptr) return;
   if (!unit.error && !unit.committed) {
-    unit.error.emplace(Kind::failed_transaction,
-                       "a statement of the transaction failed: it was rolled back");
+    unit.error = Error::not_committed(transaction_error);
   }
   finish(*unit.work, std::move(unit.error));
 }
@@ -390,6 +445,7 @@ void Connection::finish_commit(Unit& unit) {
 // A statement that waits for it is sent next, or gets the error.
 void Connection::finish_prepare(Unit& unit) {
   Prepared& prepared = *unit.prepared;
+  if (unit.generation != prepared.generation) return;
   if (!unit.error) {
     prepared.state = Prepared::State::ready;
     prepared.mapping = {};
@@ -409,7 +465,7 @@ void Connection::finish_look_up(Unit& unit) {
 }
 
 void Connection::fail_waiting(Bytes text, std::optional<Error> error) {
-  if (transaction != 0) transaction_failed = true;
+  if (transaction != 0) fail_transaction(error);
   if (stream_opening_) return end_stream(std::move(error));
   if (outgoing_.empty() || outgoing_.front().work == nullptr) return;
   Work& work = *outgoing_.front().work;

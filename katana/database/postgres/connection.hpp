@@ -24,6 +24,7 @@
 #include <string_view>
 #include <vector>
 
+#include "katana/database/postgres/errors.hpp"
 #include "katana/database/postgres/home.hpp"
 #include "katana/database/postgres/options.hpp"
 #include "katana/database/postgres/statements.hpp"
@@ -54,6 +55,10 @@ class ConnectionOwner {
   virtual void on_read_only(Connection& connection) noexcept = 0;
   // What the probe's statement gave: the server's position, where that is asked for.
   virtual void on_position(std::uint64_t position, Instant asked_at) noexcept = 0;
+  // The schema was changed under statements that are prepared: those of other connections, too.
+  virtual void on_schema_changed() noexcept = 0;
+  // Changes with each of these.
+  virtual std::uint64_t schema_changes() const noexcept = 0;
   // A statement took so long, once those before it had ended.
   virtual void on_ran(Bytes text, Duration duration) noexcept = 0;
 
@@ -100,6 +105,7 @@ struct Unit {
   std::size_t rows = 0;
   std::optional<Error> error = std::nullopt;
   bool is_stale = false;
+  bool schema_changed = false;   // as far as one statement shows
   std::uint64_t generation = 0;  // of `prepared`, when it was sent
 };
 
@@ -170,6 +176,8 @@ class Connection final : private SocketWatcher {
   std::uint64_t transaction = 0;  // 0: none holds it
   bool transaction_failed = false;
   bool transaction_conflicted = false;  // and that is why
+  bool transaction_is_stale = false;    // it has to be run again, whatever is undone of it
+  std::optional<Error> transaction_error = std::nullopt;  // of the first statement that failed
   bool transaction_reads_only = false;
   bool transaction_ended = false;  // its end was asked for
   Cursor* cursor = nullptr;        // of a stream that holds it
@@ -204,6 +212,12 @@ class Connection final : private SocketWatcher {
   void take_result(Unit& unit, const PGresult& result);
   void take_rows(Unit& unit, const PGresult& result);
   void note_stale(Unit& unit) noexcept;
+  void note_staleness(Unit& unit, const Complaint& complaint) noexcept;
+  void renew(Prepared& prepared);
+  void follow_schema();
+  void deallocate_outdated();
+  bool has_no_type(const Prepared& prepared) const noexcept;
+  void fail_transaction(const std::optional<Error>& why);
   void take_final(Unit& unit, const PGresult& result);
   void take_error(Unit& unit, const PGresult& result);
   void finish_group();
@@ -249,6 +263,8 @@ class Connection final : private SocketWatcher {
   void read_stream();
   void take_stream_result(const PGresult& result);
   void end_stream(std::optional<Error> error);
+  void leave_stream() noexcept;
+  bool restart_stream();
   void finish_stream(Work& work);
   void park_stream();
   // COPY; connection_copy.cpp.
@@ -276,6 +292,8 @@ class Connection final : private SocketWatcher {
   std::size_t group_size_ = 0;  // of the reads sent last, which have no sync yet
   std::vector<Unit> answered_;  // the group that is being finished
   Statements statements_;
+  std::uint64_t schema_changes_ = 0;   // of the owner, as they were seen
+  std::vector<std::string> outdated_;  // names at the server that nothing uses any more
   TypeTable types_;
   Arguments arguments_;
   std::vector<std::string> texts_;       // of the columns of a row
@@ -284,6 +302,8 @@ class Connection final : private SocketWatcher {
   Work* stream_work_ = nullptr;
   Prepared* stream_prepared_ = nullptr;  // null: a COPY
   std::size_t stream_rows_ = 0;
+  bool stream_is_stale_ = false;
+  bool stream_was_retried_ = false;
   Copy copy_ = Copy::none;
   bool copy_is_binary_ = false;
 };

@@ -85,6 +85,9 @@ void ConnectionPool::accept(Work& work) noexcept {
     default:
       if (shared_->closed()) {
         refuse(work, Error(Kind::unavailable, "the database is closing"));
+      } else if (shared_->known_down()) {
+        add(shared_->tallies.refused_unusable);
+        refuse(work, Error::unusable(shared_->failure()));
       } else if (queue_.size() >= options_.waiting_max) {
         add(shared_->tallies.refused_full);
         refuse(work, Error(Kind::unavailable,
@@ -133,6 +136,12 @@ void ConnectionPool::pump() noexcept {
     close_idle(home_.now());
   }
   bury();
+  if (shared_->known_down()) {
+    refuse_all_waiting();
+  } else if (std::exchange(recoveries_, shared_->recoveries()) != shared_->recoveries()) {
+    failures_ = 0;
+    connect_again_at_ = {};
+  }
   take_from_others();
   assign();
   for (const auto& connection : connections_) {

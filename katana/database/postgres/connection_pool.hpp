@@ -63,6 +63,8 @@ class ConnectionPool final : public core::Attachment, private ConnectionOwner {
   void on_stream_ended(Connection& connection) noexcept override;
   void on_prepared() noexcept override { add(shared_->tallies.statements_prepared); }
 
+  void on_schema_changed() noexcept override { shared_->note_schema_change(home_.now()); }
+  std::uint64_t schema_changes() const noexcept override { return shared_->schema_changes(); }
   void on_ran(Bytes text, Duration duration) noexcept override;
   void on_read_only(Connection& connection) noexcept override;
   void on_position(std::uint64_t position, Instant asked_at) noexcept override;
@@ -108,6 +110,7 @@ class ConnectionPool final : public core::Attachment, private ConnectionOwner {
   void arm() noexcept;
   void tick() noexcept;
   void expire_waiting(Instant now);
+  void refuse_all_waiting();
   void take_back(Connection& connection, Instant now);
   void expire_running(Connection& connection, Instant now);
   void close_idle(Instant now);
@@ -132,6 +135,7 @@ class ConnectionPool final : public core::Attachment, private ConnectionOwner {
   Instant connect_again_at_ = {};
   Instant probe_at_ = {};
   std::uint64_t generation_ = 0;  // as it was seen
+  std::uint64_t recoveries_ = 0;  // likewise
   std::vector<std::shared_ptr<CancelRequest>> cancels_;
   std::uint64_t transactions_ = 0;
   std::uint64_t connection_numbers_ = 0;

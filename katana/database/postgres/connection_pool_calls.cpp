@@ -116,7 +116,12 @@ void ConnectionPool::open_connections() {
   const std::size_t depth = options_.pipeline_depth;
   const std::size_t shared = queue_.size() - std::min(queue_.size(), exclusive_waiting_);
   std::size_t wanted = exclusive_waiting_ + (shared + depth - 1) / depth;
-  if (keeps_one_ && connections_.empty()) wanted = std::max<std::size_t>(wanted, 1);
+  // Who keeps one finds out for all whether the database is back, also beside a connection that
+  // still hangs.
+  if (keeps_one_ && (connections_.empty() || shared_->known_down())) {
+    wanted = std::max<std::size_t>(wanted, 1);
+  }
+  if (!keeps_one_ && shared_->known_down()) return;
   // After a failure one finds out for all.
   if (failures_ > 0) wanted = std::min<std::size_t>(wanted, 1);
   while (opening_ < wanted && may_open() && shared_->take_permit()) {
@@ -249,6 +254,8 @@ void ConnectionPool::begin(Work& work, Connection& connection) {
   connection.transaction_failed = false;
   connection.transaction_ended = false;
   connection.transaction_conflicted = false;
+  connection.transaction_is_stale = false;
+  connection.transaction_error.reset();
   connection.transaction_reads_only = work.request.mode.read_only;
   connection.enqueue_command(begin_command(work.request.mode));
   add(shared_->tallies.transactions);
@@ -275,6 +282,7 @@ void ConnectionPool::run_within(Work& work) {
     return connection->enqueue_commit(work);
   }
   const bool conflicted = connection->transaction_conflicted;
+  const std::optional<Error> why = connection->transaction_error;
   roll_back(work.request.transaction);
   if (order == Order::rollback) {
     work.outcome.rows_changed = conflicted ? 1 : 0;
@@ -283,8 +291,7 @@ void ConnectionPool::run_within(Work& work) {
   refuse(work, conflicted ? Error(Kind::conflict,
                                   "the transaction conflicts with another one and was undone: run "
                                   "it again")
-                          : Error(Kind::failed_transaction,
-                                  "a statement of the transaction failed: it was rolled back"));
+                          : Error::not_committed(why));
 }
 
 void ConnectionPool::roll_back(std::uint64_t transaction) {

@@ -70,6 +70,19 @@ void ConnectionPool::expire_waiting(Instant now) {
   }
 }
 
+// The database is known to be down: who waits for it would wait in vain, and for long.
+void ConnectionPool::refuse_all_waiting() {
+  WorkList works;
+  while (Work* const work = queue_.pop()) works.push(*work);
+  if (shared_->has_handed_over()) shared_->take_all_handed_over(works);
+  if (works.empty()) return;
+  const Error why = Error::unusable(shared_->failure());
+  while (Work* const work = works.pop()) {
+    add(shared_->tallies.refused_unusable);
+    refuse(*work, why);
+  }
+}
+
 // Statements that were not sent do not wait behind a slow one: another connection may be had.
 void ConnectionPool::take_back(Connection& connection, Instant now) {
   const Instant oldest = connection.oldest_sent();

@@ -41,6 +41,7 @@ void Connection::enqueue_savepoint(Work& work) {
 void Connection::advance() noexcept {
   if (advancing_ || stage_ != Stage::open) return;
   advancing_ = true;
+  if (!outdated_.empty()) deallocate_outdated();
   while (stage_ == Stage::open && !outgoing_.empty()) {
     if (!in_flight_.empty() && in_flight_.back().guarded && !in_flight_.back().synced_behind) break;
     if (send_front() == Sent::waits) break;
@@ -72,7 +73,8 @@ Connection::Sent Connection::send_command(Unit& unit) {
     // What is on its way may still fail, and belongs to what is undone.
     if (!in_flight_.empty()) return Sent::waits;
     transaction_failed = false;
-    transaction_conflicted = false;
+    transaction_conflicted = transaction_is_stale;
+    if (!transaction_is_stale) transaction_error.reset();
     server_timeout_ms_ = -1;  // a SET since the savepoint is undone, too
   } else if (unit.step == Step::savepoint && transaction_failed) {
     if (unit.work != nullptr) {
@@ -118,9 +120,13 @@ Connection::Sent Connection::send_statement(Unit& unit) {
   if (!error && take_arguments(*unit.prepared, work.request.values, error) == Sent::waits) {
     return Sent::waits;
   }
+  if (error && unit.prepared->answered && has_no_type(*unit.prepared)) {
+    renew(*unit.prepared);  // the type of a parameter was made anew, and has another number
+    return send_statement(unit);
+  }
   if (error) {
     unit.prepared = nullptr;
-    if (transaction != 0) transaction_failed = true;
+    if (transaction != 0) fail_transaction(error);
     finish(work, std::move(error));
     return Sent::dropped;
   }
@@ -162,6 +168,7 @@ int Connection::send_query(const Prepared& prepared) {
 
 Connection::Sent Connection::ensure_ready(const Sql& sql, Prepared*& prepared,
                                           std::optional<Error>& error) {
+  follow_schema();
   prepared = &statements_.find(sql);
   if (prepared->traits.refused || (prepared->traits.needs_transaction && transaction == 0)) {
     error.emplace(Kind::syntax,
@@ -170,6 +177,7 @@ Connection::Sent Connection::ensure_ready(const Sql& sql, Prepared*& prepared,
                   sql.text());
     return Sent::yes;
   }
+  if (stage_ != Stage::open) return Sent::waits;
   if (prepared->state == Prepared::State::unknown) push_prepare(*prepared);
   if (prepared->state != Prepared::State::ready) return Sent::waits;
   return ensure_types(*prepared, error);
@@ -247,7 +255,7 @@ void Connection::push_prepare(Prepared& prepared) {
   owner_.on_prepared();
   prepared.state = Prepared::State::asked;
   ++prepared.users;
-  push({.step = Step::prepare, .prepared = &prepared});
+  push({.step = Step::prepare, .prepared = &prepared, .generation = prepared.generation});
 }
 
 // The server's own clock ends what nobody can cancel; the caller's is exact. A session that others
@@ -305,6 +313,7 @@ void Connection::flush() noexcept {
 
 void Connection::open_stream(Work& work) {
   stream_opening_ = true;
+  stream_was_retried_ = false;
   stream_work_ = &work;
 }
 
@@ -352,7 +361,10 @@ void Connection::read_stream() {
   if (copy_ != Copy::none) return read_copy();
   while (stage_ == Stage::streaming && stream_work_ != nullptr && PQisBusy(pg_.get()) == 0) {
     const Result result(PQgetResult(pg_.get()));
-    if (result == nullptr) return end_stream(std::nullopt);
+    if (result == nullptr) {
+      if (restart_stream()) return advance();
+      return end_stream(std::nullopt);
+    }
     take_stream_result(*result);
   }
   // A stream that nobody asks is not read: its rows stay at the server.
@@ -365,6 +377,11 @@ void Connection::take_stream_result(const PGresult& result) {
   if (PQresultStatus(&result) == PGRES_FATAL_ERROR) {
     const Complaint complaint = complaint_of(result);
     if (complaint.state.empty()) return lose(Kind::unavailable, PQerrorMessage(pg_.get()));
+    const Staleness found = staleness_of(complaint);
+    stream_is_stale_ = !stream_was_retried_ && stream_rows_ == 0 && found != Staleness::none &&
+                       (found != Staleness::perhaps || stream_prepared_->answered);
+    if (found == Staleness::name_is_gone) schema_changes_ = ~std::uint64_t{0};
+    if (found == Staleness::plan_is_old) owner_.on_schema_changed();
     work.outcome.error = error_of(complaint, text);
     return;
   }
@@ -398,17 +415,35 @@ void Connection::park_stream() {
   owner_.on_finished(work);
 }
 
+// Back into the pipeline.
+void Connection::leave_stream() noexcept {
+  if (stage_ != Stage::streaming) return;
+  if (stream_prepared_ != nullptr) --std::exchange(stream_prepared_, nullptr)->users;
+  copy_ = Copy::none;
+  stage_ = Stage::open;
+  if (PQenterPipelineMode(pg_.get()) == 0) lose(Kind::unavailable, PQerrorMessage(pg_.get()));
+}
+
+// It was prepared for a schema that is no more, and gave no row: it is prepared anew, once.
+bool Connection::restart_stream() {
+  if (stream_prepared_ == nullptr) return false;
+  if (!std::exchange(stream_is_stale_, false)) {
+    stream_prepared_->answered = true;
+    return false;
+  }
+  renew(*stream_prepared_);
+  leave_stream();
+  if (stage_ != Stage::open || stream_work_ == nullptr) return false;
+  stream_work_->outcome.error.reset();
+  stream_was_retried_ = true;
+  stream_opening_ = true;
+  return true;
+}
+
 void Connection::end_stream(std::optional<Error> error) {
   Work* const work = std::exchange(stream_work_, nullptr);
   stream_opening_ = false;
-  if (stage_ == Stage::streaming) {
-    if (stream_prepared_ != nullptr) --std::exchange(stream_prepared_, nullptr)->users;
-    copy_ = Copy::none;
-    stage_ = Stage::open;
-    if (PQenterPipelineMode(pg_.get()) == 0) {
-      lose(Kind::unavailable, PQerrorMessage(pg_.get()));
-    }
-  }
+  leave_stream();
   if (work == nullptr) return;
   if (error) work->outcome.error = std::move(error);
   finish_stream(*work);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <utility>
@@ -111,9 +112,24 @@ Error error_of(const Complaint& complaint, Bytes statement) {
   return Error(kind, "PostgreSQL refuses the statement", statement, told);
 }
 
-bool is_stale(const Complaint& complaint) noexcept {
-  return complaint.state == "26000" ||
-         (complaint.state == "0A000" && complaint.message.find("cached plan") != Bytes::npos);
+// A type that was made anew, with another number, is told in many ways: by the parser (class 42),
+// as a look-up that fails (XX000), as operators that do not fit. What is there already, and what
+// one may not do, are no such ways.
+Staleness staleness_of(const Complaint& complaint) noexcept {
+  const Bytes state = complaint.state;
+  if (state == "26000") return Staleness::name_is_gone;
+  if (state == "0A000") {
+    // A proxy may leave the routine out.
+    const bool is_replanned =
+        complaint.routine == "RevalidateCachedQuery" ||
+        (complaint.routine.empty() && complaint.message.find("cached plan") != Bytes::npos);
+    return is_replanned ? Staleness::plan_is_old : Staleness::none;
+  }
+  if (state == "XX000") return Staleness::perhaps;
+  constexpr std::array<Bytes, 9> others = {"42501", "42P03", "42P04", "42P05", "42P06",
+                                           "42P07", "42710", "42723", "42701"};
+  const bool is_other = std::ranges::find(others, state) != others.end();
+  return state.starts_with("42") && !is_other ? Staleness::perhaps : Staleness::none;
 }
 
 }  // namespace katana::database::postgres

@@ -36,13 +36,20 @@ struct Complaint {
   Bytes table = {};
   Bytes column = {};
   Bytes constraint = {};
+  Bytes routine = {};  // of the server's source that complains
 };
 
 Error error_of(const Complaint& complaint, Bytes statement);
 
-// The statement did not begin, because its plan or its name is no longer the server's: prepared
-// anew, it may run.
-bool is_stale(const Complaint& complaint) noexcept;
+// The statement may have been prepared for a schema that is no more: prepared anew, it may run.
+// Known by what the server's source says of itself, whatever its language.
+enum class Staleness : std::uint8_t {
+  none,
+  perhaps,      // what it refers to is not there, or of another type: was it there before?
+  plan_is_old,  // it did not begin: its result would have other columns
+  name_is_gone  // likewise: the session has no prepared statements any more
+};
+Staleness staleness_of(const Complaint& complaint) noexcept;
 
 }  // namespace katana::database::postgres
 

@@ -52,9 +52,27 @@ TEST(PostgresErrors, a_refused_value_is_not_repeated) {
 }
 
 TEST(PostgresErrors, a_plan_or_a_name_that_is_gone_is_stale) {
-  EXPECT_TRUE(is_stale({.state = "26000"}));
-  EXPECT_TRUE(is_stale({.state = "0A000", .message = "cached plan must not change result type"}));
-  EXPECT_FALSE(is_stale({.state = "0A000", .message = "not supported"}));
+  EXPECT_EQ(staleness_of({.state = "26000"}), Staleness::name_is_gone);
+  EXPECT_EQ(staleness_of({.state = "0A000", .message = "cached plan must not change result type"}),
+            Staleness::plan_is_old);
+  EXPECT_EQ(staleness_of({.state = "0A000",
+                          .message = "gecachter Plan darf den Ergebnistyp nicht ändern",
+                          .routine = "RevalidateCachedQuery"}),
+            Staleness::plan_is_old);
+  EXPECT_EQ(staleness_of({.state = "0A000", .message = "cached plan", .routine = "transformStmt"}),
+            Staleness::none);
+  EXPECT_EQ(staleness_of({.state = "0A000", .message = "not supported"}), Staleness::none);
+}
+
+TEST(PostgresErrors, what_is_not_there_may_have_been_made_anew_and_what_is_there_was_not) {
+  // An enum, a table, a column, an operator, a function, a parameter's type; a look-up by number.
+  for (const char* state :
+       {"42704", "42P01", "42703", "42883", "42804", "42P18", "42846", "XX000"}) {
+    EXPECT_EQ(staleness_of({.state = state}), Staleness::perhaps) << state;
+  }
+  for (const char* state : {"42501", "42P07", "42710", "23505", "40001", "22P02", "57014", ""}) {
+    EXPECT_EQ(staleness_of({.state = state}), Staleness::none) << state;
+  }
 }
 
 }  // namespace

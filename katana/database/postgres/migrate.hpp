@@ -5,18 +5,24 @@
 // Owns       its connection, for the call.
 // Thread     any; blocks.
 // Allocates  yes.
-// Fails      an Error names the file, and what the database says of it. The database is then as it
-//            was: all migrations of a call are one transaction. So what PostgreSQL does not do in
-//            one (CREATE INDEX CONCURRENTLY, VACUUM) is no migration.
+// Fails      an Error names the file, its line, and what the database says of it, with
+//            Code::unavailable only where to repeat the call may help (blocking_session.hpp). The
+//            database is then as it was: all migrations of a call are one transaction, which a file
+//            may neither begin nor end. So what PostgreSQL does not do in one (CREATE INDEX
+//            CONCURRENTLY, VACUUM) is no migration. Where a file uses what PostgreSQL lets be used
+//            only after a commit (a value that an earlier file added to an enum), those before it
+//            are committed first.
 // Invariant  an advisory lock is held from before it is looked what to do until it is done: of
 //            several programs that start at once, one applies them and the others find them
-//            applied.
+//            applied. A file begins with the settings of a new session, whatever one before it
+//            has set (pg_dump empties search_path).
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "katana/database/migrations.hpp"
+#include "katana/database/opening.hpp"
 #include "katana/database/postgres/options.hpp"
 
 namespace katana::database::postgres {
@@ -26,6 +32,7 @@ struct MigrateOptions {
   std::vector<Migration> bundled = {};  // instead of a folder
   bool dry_run = false;                 // does everything, and undoes it
   Duration lock_wait = seconds(60);     // for another program that migrates
+  Opening opening = {};
 };
 
 katana::Result<MigrationReport> migrate(const Options& options, const MigrateOptions& how);

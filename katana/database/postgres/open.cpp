@@ -104,8 +104,9 @@ katana::Result<Database> open_topology(Options options) {
   replica.bundled.clear();
   if (const auto good = check(primary); !good) return std::unexpected(good.error());
   if (!primary.migrations.empty() || !primary.bundled.empty()) {
-    const auto report =
-        migrate(primary, {.folder = primary.migrations, .bundled = primary.bundled});
+    const auto report = migrate(
+        primary,
+        {.folder = primary.migrations, .bundled = primary.bundled, .opening = primary.opening});
     if (!report) return std::unexpected(report.error());
   }
   const Duration lag_max = primary.replica_lag_max;

@@ -21,6 +21,7 @@
 #include "katana/base/result.hpp"
 #include "katana/database/limits.hpp"
 #include "katana/database/migrations.hpp"
+#include "katana/database/opening.hpp"
 
 namespace katana::database::postgres {
 
@@ -42,6 +43,7 @@ struct Options {
 
   std::string migrations = {};  // a folder; they are applied before anything else. Empty: none
   std::vector<Migration> bundled = {};  // the same, of the program; see bundled_migrations()
+  Opening opening = {};                 // of open(), as far as it asks the server
 
   unsigned connections_max = 16;  // of the process, all reactors together
   unsigned pipeline_depth = PostgresLimits().pipeline_depth;

@@ -14,8 +14,9 @@ namespace katana::database::postgres {
 katana::Result<std::unique_ptr<Postgres>> Postgres::create(Options options) {
   if (const auto good = check(options); !good) return std::unexpected(good.error());
   if (!options.migrations.empty() || !options.bundled.empty()) {
-    const auto report =
-        migrate(options, {.folder = options.migrations, .bundled = options.bundled});
+    const auto report = migrate(
+        options,
+        {.folder = options.migrations, .bundled = options.bundled, .opening = options.opening});
     if (!report) return std::unexpected(report.error());
   }
   return create_part(std::move(options), nullptr, false);

@@ -79,7 +79,8 @@ inline Complaint complaint_of(const PGresult& result) noexcept {
           .detail = field(PG_DIAG_MESSAGE_DETAIL),
           .table = field(PG_DIAG_TABLE_NAME),
           .column = field(PG_DIAG_COLUMN_NAME),
-          .constraint = field(PG_DIAG_CONSTRAINT_NAME)};
+          .constraint = field(PG_DIAG_CONSTRAINT_NAME),
+          .routine = field(PG_DIAG_SOURCE_FUNCTION)};
 }
 
 }  // namespace katana::database::postgres

@@ -106,6 +106,10 @@ void Shared::poke(Enrolled& enrolled) {
 
 void Shared::poke_all() {
   const std::lock_guard lock(mutex_);
+  poke_each();
+}
+
+void Shared::poke_each() {
   for (const auto& enrolled : pools_) poke(*enrolled);
 }
 
@@ -140,9 +144,19 @@ void Shared::take_expired(WorkList& works, Instant now) {
   handed_over_count_ = handed_over_.size();
 }
 
+void Shared::take_all_handed_over(WorkList& works) {
+  const std::lock_guard lock(mutex_);
+  move_all(handed_over_, works);
+  handed_over_count_ = 0;
+}
+
 void Shared::report_usable() noexcept {
   if (usable()) return;
   const std::lock_guard lock(mutex_);
+  if (known_down_.exchange(false, std::memory_order_relaxed)) {
+    recoveries_.fetch_add(1, std::memory_order_relaxed);
+    poke_each();
+  }
   if (usable_.exchange(true, std::memory_order_relaxed) || failed_at_ == never) return;
   const Duration lasted = monotonic_now() - std::exchange(failed_at_, never);
   if (observer_) observer_({.where = where_, .lasted = lasted});
@@ -152,6 +166,7 @@ void Shared::report_failure(std::string_view why) {
   const std::lock_guard lock(mutex_);
   if (usable_.exchange(false, std::memory_order_relaxed)) add(tallies.outages);
   std::string line = on_one_line(why);
+  if (!known_down_.exchange(true, std::memory_order_relaxed)) poke_each();
   const bool is_new = failed_at_ == never || line != failure_;
   if (failed_at_ == never) failed_at_ = monotonic_now();
   failure_ = std::move(line);
@@ -162,6 +177,16 @@ void Shared::observe_outages(OutageObserver observer) {
   const std::lock_guard lock(mutex_);
   observer_ = std::move(observer);
   if (observer_ && failed_at_ != never) observer_({.where = where_, .why = failure_});
+}
+
+void Shared::note_schema_change(Instant now) noexcept {
+  constexpr Duration apart = seconds(1);
+  std::int64_t last_ns = schema_changed_ns_.load(std::memory_order_relaxed);
+  if (last_ns != INT64_MIN && now.ns - last_ns < apart.ns) return;
+  // relaxed: both only decide who counts; a connection that sees it late meets the change itself.
+  if (!schema_changed_ns_.compare_exchange_strong(last_ns, now.ns, std::memory_order_relaxed))
+    return;
+  schema_changes_.fetch_add(1, std::memory_order_relaxed);
 }
 
 void Shared::renew_connections() {

@@ -89,10 +89,16 @@ class Shared {
   // Those that were to begin no later than that.
   void take_handed_over(WorkList& works, std::size_t most, Instant begin_by);
   void take_expired(WorkList& works, Instant now);
+  void take_all_handed_over(WorkList& works);
 
   void report_usable() noexcept;
   // REQUIRES that no connection is open, or that the open ones get no answers.
   void report_failure(std::string_view why);
+  // An attempt has failed and none has succeeded since: calls fail at once, and one pool finds out
+  // when that is over.
+  bool known_down() const noexcept { return known_down_.load(std::memory_order_relaxed); }
+  // How often it was over.
+  std::uint64_t recoveries() const noexcept { return recoveries_.load(std::memory_order_relaxed); }
   void observe_outages(OutageObserver observer);
   // How many connections are open, once `change` is added.
   std::int32_t count_open(std::int32_t change) noexcept {
@@ -101,6 +107,12 @@ class Shared {
   // Connections that were begun before are not used again, and closed once they are idle.
   void renew_connections();
   std::uint64_t generation() const noexcept { return generation_.load(std::memory_order_relaxed); }
+  // Every connection prepares its statements anew. Not more than once in a second: one statement
+  // that fails each time does not cost the others more than that.
+  void note_schema_change(Instant now) noexcept;
+  std::uint64_t schema_changes() const noexcept {
+    return schema_changes_.load(std::memory_order_relaxed);
+  }
   // Of threads, which may outlive the database.
   const std::shared_ptr<std::atomic<unsigned>> cancels_running =
       std::make_shared<std::atomic<unsigned>>(0);
@@ -122,13 +134,18 @@ class Shared {
     bool poked = false;
   };
   void poke(Enrolled& enrolled);
+  void poke_each();
 
   const std::string where_;
   std::atomic<std::uint32_t> permits_ = 0;
   std::atomic<std::size_t> handed_over_count_ = 0;
   std::atomic<std::int32_t> open_ = 0;
   std::atomic<std::uint64_t> generation_ = 1;
+  std::atomic<std::uint64_t> schema_changes_ = 0;
+  std::atomic<std::int64_t> schema_changed_ns_ = INT64_MIN;
   std::atomic<bool> usable_ = false;
+  std::atomic<bool> known_down_ = false;
+  std::atomic<std::uint64_t> recoveries_ = 0;
   std::atomic<bool> closed_ = false;
   mutable std::mutex mutex_;  // what follows
   std::vector<std::unique_ptr<Enrolled>> pools_;

@@ -92,6 +92,7 @@ StatementTraits traits_of(Bytes text) noexcept {
   StatementTraits traits;
   traits.refused = is_one_of(first, refused);
   traits.copies = is_word(first, "COPY");
+  traits.may_commit = is_word(first, "CALL") || is_word(first, "DO");
   bool writes = !is_one_of(first, reading) && !is_word(first, "WITH");
   bool returning = false;
   const bool may_hold_writes = is_word(first, "WITH") || is_word(first, "EXPLAIN");

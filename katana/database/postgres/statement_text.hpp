@@ -22,6 +22,7 @@ struct StatementTraits {
   bool refused = false;
   bool copies = false;             // COPY, which is for streams and CopyIn alone
   bool needs_transaction = false;  // SET LOCAL and SET TRANSACTION, which end with it
+  bool may_commit = false;         // CALL and DO: what they did may stay when they fail
 };
 
 StatementTraits traits_of(Bytes text) noexcept;

@@ -32,6 +32,7 @@ struct Prepared : ListHook<Prepared> {
   StatementTraits traits = {};
   State state = State::unknown;
   unsigned users = 0;            // units on their way
+  bool answered = false;         // since it was prepared, and so was right once
   std::uint64_t generation = 0;  // how often it was prepared anew under another name
   std::vector<std::uint32_t> parameter_types = {};
   std::vector<std::uint32_t> column_types = {};
@@ -75,7 +76,18 @@ class Statements {
   void renew(Prepared& prepared) {
     prepared.name = next_name();
     prepared.state = Prepared::State::unknown;
+    prepared.answered = false;
     ++prepared.generation;
+  }
+  // The same of all. True: there were some at the server.
+  bool renew_all() {
+    bool any = false;
+    for (auto& [text, prepared] : prepared_) {
+      if (prepared->state == Prepared::State::unknown) continue;
+      any = true;
+      renew(*prepared);
+    }
+    return any;
   }
   void forget(Prepared& prepared) noexcept {
     order_.remove(prepared);

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "katana/base/monotonic_clock.hpp"
 #include "katana/database/sqlite/connection.hpp"
 
@@ -49,6 +51,7 @@ class Migrator {
     if (const int code = connection_.run(Command::begin_now); code != SQLITE_DONE) {
       return failed(code, "cannot take the lock");
     }
+    if (how.opening.on_reached) how.opening.on_reached();
     auto report = apply(*files);
     const bool keep = report && !how.dry_run;
     const int code = connection_.run(keep ? Command::commit : Command::rollback);
@@ -122,7 +125,9 @@ katana::Result<MigrationReport> migrate(const Options& options, const MigrateOpt
 
 katana::Result<MigrationReport> migrate(Connection& connection, const Options& options,
                                         const MigrateOptions& how) {
-  connection.wait_for_locks(options.busy_wait);
+  constexpr Duration short_wait = milliseconds(200);
+  connection.wait_for_locks(how.opening.is_repeated ? std::min(options.busy_wait, short_wait)
+                                                    : options.busy_wait);
   return Migrator(connection, options.path).run(how);
 }
 

@@ -17,6 +17,7 @@
 #include "katana/database/durability.hpp"
 #include "katana/database/limits.hpp"
 #include "katana/database/migrations.hpp"
+#include "katana/database/opening.hpp"
 
 namespace katana::database::sqlite {
 
@@ -35,6 +36,7 @@ struct Options {
   bool create = true;           // at the start only: a file that vanishes later is never made anew
   std::string migrations = {};  // a folder; they are applied before anything else. Empty: none
   std::vector<Migration> bundled = {};  // the same, of the program; see bundled_migrations()
+  Opening opening = {};                 // of open()
   Durability durability = Durability::full;
 
   unsigned readers = 4;  // threads and connections for reads that are not answered on a reactor

@@ -36,6 +36,13 @@ katana::Result<void> check(const Options& options) {
   return {};
 }
 
+// A file that cannot be opened, or is none of SQLite, will not be another one later; a lock may be
+// free.
+katana::Error as_lasting(const Error& error) {
+  if (error.kind() == Kind::busy) return error;
+  return {Code::internal, error.describe()};
+}
+
 }  // namespace
 
 katana::Result<Database> open(Options options) {
@@ -75,13 +82,16 @@ katana::Result<void> Sqlite::start() {
   std::unique_ptr<Connection> migrating;
   if (!options_.migrations.empty() || !options_.bundled.empty()) {
     auto opened = Connection::open(options_, access, clock_);
-    if (!opened) return std::unexpected(opened.error());
+    if (!opened) return std::unexpected(as_lasting(opened.error()));
     migrating = *std::move(opened);
-    const auto report =
-        migrate(*migrating, options_, {.folder = options_.migrations, .bundled = options_.bundled});
+    const auto report = migrate(
+        *migrating, options_,
+        {.folder = options_.migrations, .bundled = options_.bundled, .opening = options_.opening});
     if (!report) return std::unexpected(report.error());
   }
-  if (const auto opened = writer_.open(access); !opened) return std::unexpected(opened.error());
+  if (const auto opened = writer_.open(access); !opened) {
+    return std::unexpected(as_lasting(opened.error()));
+  }
   if (options_.test_hooks.writer == nullptr) {
     auto threads = PoolExecutor::create("db-write", 1);
     if (!threads) return std::unexpected(threads.error());

@@ -140,6 +140,11 @@ TEST_F(SupervisionTest, a_lock_that_another_process_keeps_is_told_and_reads_go_o
   EXPECT_THAT(health(), HasSubstr("another process has held its lock for longer than 5000 ms"));
   EXPECT_FALSE(db_->figures().usable);
   EXPECT_EQ(read(1001), "1001");
+  impatient_ = seconds(30);
+  const Instant before = scene_.now();
+  EXPECT_EQ(write(1002), "unavailable");
+  EXPECT_LT(scene_.now() - before, milliseconds(100)) << "it does not wait for a lock in vain";
+  EXPECT_GE(db_->figures().refused_unusable, 1u);
   other.run("ROLLBACK");
   probe();
   EXPECT_EQ(health(), "usable");

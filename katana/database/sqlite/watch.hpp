@@ -7,8 +7,7 @@
 // Allocates  the reason.
 // Fails      never.
 // Invariant  connections of an older generation are closed before they are used again. A file that
-//            is locked is read as before, and writes still wait for the lock: only health() and the
-//            observer are told.
+//            is locked is read as before, and writes fail at once until a probe has had the lock.
 #pragma once
 
 #include <algorithm>
@@ -100,8 +99,12 @@ class Watch {
     if (!usable()) return std::unexpected(katana::Error(error()));
     if (!is_locked()) [[likely]]
       return {};
+    return std::unexpected(katana::Error(locked()));
+  }
+  // REQUIRES is_locked().
+  Error locked() const {
     const std::lock_guard lock(mutex_);
-    return std::unexpected(katana::Error(Error::unusable("'" + path_ + "': " + locked_for_)));
+    return Error::unusable("'" + path_ + "': " + locked_for_);
   }
   Error error() const { return Error::unusable(reason()); }
 

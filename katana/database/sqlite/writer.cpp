@@ -43,6 +43,9 @@ void Writer::submit(WorkList& works) noexcept {
     } else if (!watch_.usable()) {
       refused_unusable_.add();
       refuse(*work, watch_.error(), done);
+    } else if (!within && watch_.is_locked()) {
+      refused_unusable_.add();
+      refuse(*work, watch_.locked(), done);
     } else if (within && work->request.transaction != transaction_) {
       refuse(*work, transaction_over(*work), done);
     } else if (!within && queue_.size() >= options_.writes_waiting_max) {
@@ -87,10 +90,13 @@ void Writer::roll_back(std::uint64_t transaction) noexcept {
 }
 
 void Writer::tick(Instant now) noexcept {
-  WorkList expired;
+  WorkList expired, locked_out;
   {
     const std::lock_guard lock(mutex_);
     if (closed_) return;
+    if (watch_.is_locked()) {
+      while (Work* const work = queue_.pop()) locked_out.push(*work);
+    }
     take_expired(queue_, now, expired);
     take_expired(within_, now, expired);
     for (const Work* work = expired.first(); work != nullptr; work = work->next_in_list()) {
@@ -109,6 +115,10 @@ void Writer::tick(Instant now) noexcept {
     schedule();
   }
   Completions done;
+  while (Work* const work = locked_out.pop()) {
+    refused_unusable_.add();
+    refuse(*work, watch_.locked(), done);
+  }
   while (Work* const work = expired.pop()) {
     (work->begin_by == work->deadline ? timeouts_ : refused_waited_).add();
     refuse(*work, waited_too_long(*work, options_), done);

@@ -32,6 +32,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 
 #include "katana/base/adaptive_spin.hpp"
 #include "katana/base/executor.hpp"
@@ -113,6 +114,7 @@ class Writer final : private Message {
   std::unique_ptr<Connection> connection_;
   FileIdentity identity_;
   bool transaction_failed_ = false;
+  std::optional<Error> transaction_error_;  // of the statement that failed
   bool transaction_reads_only_ = false;
   Instant waiting_since_ = {};    // for the lock
   Instant locked_since_ = never;  // another process has it

@@ -119,7 +119,7 @@ bool Writer::begin_transaction(WorkList& group, Completions& done) noexcept {
   const Instant give_up = now + options_.busy_wait;
   const std::uint64_t before = connection_->lock_retries();
   int code = SQLITE_BUSY;
-  while (!group.empty() && (code & 0xff) == SQLITE_BUSY && now < give_up) {
+  while (!group.empty() && (code & 0xff) == SQLITE_BUSY && now < give_up && !watch_.is_locked()) {
     Instant until = give_up;
     for (const Work* work = group.first(); work != nullptr; work = work->next_in_list()) {
       until = std::min(until, work->deadline);
@@ -246,6 +246,7 @@ void Writer::begin(Work& work) noexcept {
   if (!begin_transaction(alone, done)) return;
   alone.pop();
   transaction_failed_ = false;
+  transaction_error_.reset();
   transaction_reads_only_ = work.request.mode.read_only;
   {
     const std::lock_guard lock(mutex_);
@@ -269,6 +270,7 @@ void Writer::run_within(Work& work) noexcept {
   if (code != SQLITE_DONE) {
     transaction_failed_ = true;
     if (is_outage(code)) work.outcome.error = report(code, text_of(work));
+    transaction_error_ = work.outcome.error;
   }
   done.add(work);
 }
@@ -306,6 +308,7 @@ void Writer::run_savepoint(Work& work) noexcept {
   const int code = connection_->run_text(text.c_str());
   transaction_failed_ = code != SQLITE_OK;
   if (code != SQLITE_OK) work.outcome.error = report(code, {});
+  transaction_error_ = work.outcome.error;
   done.add(work);
 }
 
@@ -316,8 +319,7 @@ void Writer::end(Work& work) noexcept {
     return done.add(work);
   }
   if (transaction_failed_ || !connection_->in_transaction()) {
-    work.outcome.error.emplace(Kind::failed_transaction,
-                               "a statement of the transaction failed: nothing was committed");
+    work.outcome.error = Error::not_committed(transaction_error_);
     end_transaction();
     return done.add(work);
   }

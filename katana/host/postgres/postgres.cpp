@@ -33,9 +33,11 @@ Result<database::postgres::Options> options_with(std::string_view rest,
 }
 
 Result<database::Database> open(std::string_view rest, const DatabaseSettings& settings,
-                                std::vector<database::Migration> migrations) {
+                                std::vector<database::Migration> migrations,
+                                const database::Opening& opening) {
   auto options = options_with(rest, settings);
   if (!options) return std::unexpected(options.error());
+  options->opening = opening;
   options->migrations = settings.migrations;
   if (settings.migrations.empty()) options->bundled = std::move(migrations);
   return database::postgres::open(*std::move(options));

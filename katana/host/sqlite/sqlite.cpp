@@ -35,8 +35,10 @@ void make_folder_of(const std::string& file) {
 }
 
 Result<database::Database> open(std::string_view rest, const DatabaseSettings& settings,
-                                std::vector<database::Migration> migrations) {
+                                std::vector<database::Migration> migrations,
+                                const database::Opening& opening) {
   database::sqlite::Options options = sqlite_options(rest, settings, std::move(migrations));
+  options.opening = opening;
   make_folder_of(options.path);
   return database::sqlite::open(std::move(options));
 }

@@ -13,6 +13,7 @@ namespace katana::testing {
 // An output is written to by the thread that logs.
 struct LogCapture::Kept final : log::Output {
   const std::string& name() const noexcept override { return called; }
+  bool may_block() const noexcept override { return false; }
   Result<void> open(const log::Layout&) override { return {}; }
   Result<void> write(Bytes lines) override {
     const std::lock_guard lock(mutex);
