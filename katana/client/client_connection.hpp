@@ -52,10 +52,12 @@ class ClientConnection final : private core::Protocol,
   // Not open yet: it takes no call, and opening may fail.
   bool opening() const noexcept { return driver_ == nullptr && !closed(); }
   // It takes no further call, but may have some.
-  bool ending() const noexcept { return retiring() || (driver_ != nullptr && driver_->ending()); }
+  bool ending() const noexcept {
+    return retiring() || (driver_ != nullptr && (driver_->ending() || broken()));
+  }
   bool idle() const noexcept { return driver_ != nullptr && driver_->idle(); }
   std::uint32_t capacity() const noexcept {
-    return driver_ != nullptr && !retiring() && !closed() ? driver_->capacity() : 0;
+    return driver_ != nullptr && !retiring() && !closed() && !broken() ? driver_->capacity() : 0;
   }
   // REQUIRES capacity() > 0.
   void begin(Call& call) noexcept;
@@ -75,6 +77,8 @@ class ClientConnection final : private core::Protocol,
   bool retiring() const noexcept { return driver_ != nullptr && driver_->retiring(); }
   // The peer has acknowledged bytes: the connection is established.
   bool answered() const noexcept;
+  // Nothing can be sent; its call reads what is left.
+  bool broken() const noexcept { return connection_ != nullptr && connection_->failure() != 0; }
   static void on_timer(TimerEntry& entry) noexcept;
   void time_out() noexcept;
   bool uses_http2(const core::Connection& connection) const noexcept;

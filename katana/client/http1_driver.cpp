@@ -181,7 +181,7 @@ void Http1Driver::complete(bool all_read) noexcept {
   connection_.resume(core::PauseReason::content_unwanted);
   ++served_;
   const bool keep = machine_.keeps_open() && all_read && is_all_sent() &&
-                    !connection_.input_ended() && !should_close();
+                    !connection_.input_ended() && connection_.failure() == 0 && !should_close();
   if (!keep) {
     ending_ = true;
     if (is_all_sent()) {

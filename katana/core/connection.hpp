@@ -158,8 +158,9 @@ class alignas(std::max_align_t) Connection : private TimerEntry {
   // A drain does not wait for its end, only for what is pending on it, and it is no loss when the
   // drain is over: requests in progress, and tasks, use it to the last. REQUIRES outgoing().
   void outlast_drain() noexcept;
-  // Of one that we have begun, while its session is destroyed: why it broke, as errno has it; 0: it
-  // did not, or nothing is known.
+  // Of one that we have begun: why it broke, as errno has it; 0: it did not, or nothing is known.
+  // Known while its session is destroyed, and from the break on where the session did not read then
+  // and has yet to get what arrived before it.
   int failure() const noexcept { return failure_; }
 
   // Null: the session's bytes are those of the link.

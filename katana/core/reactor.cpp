@@ -249,6 +249,7 @@ void Reactor::apply_requests() noexcept {
 }
 
 void Reactor::offer_writable(Connection& connection) noexcept {
+  if (connection.failure_ != 0) return;  // what it writes is dropped
   const bool has_capacity = (connection.waits_until_writable() && connection.regain_capacity()) ||
                             (connection.writable_wanted_ && connection.outbox_.empty());
   if (!has_capacity) return;

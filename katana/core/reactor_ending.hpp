@@ -9,6 +9,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cerrno>
 
 #include "katana/base/hints.hpp"
 #include "katana/core/reactor_sending.hpp"
@@ -46,6 +47,10 @@ class ReactorEnding : public ReactorSending<Engine> {
   // The outbox is sent and the session has finished. With bytes of the peer that were not read, in
   // the carry or in a socket that is not being read, closing would reset the connection.
   KATANA_RARE bool end(Connection& connection) noexcept {
+    if (connection.failure_ != 0) {  // reads_on(), and has read enough
+      destroy(connection, Cause::link_lost);
+      return false;
+    }
     if (connection.transform_ != nullptr) {
       connection.transform_->seal_end();
       if (!connection.send_pending_ && !flush_sealed(connection)) return false;
@@ -66,6 +71,23 @@ class ReactorEnding : public ReactorSending<Engine> {
     set_send_deadline(connection, now_ + options_.linger_timeout);
     engine_.shutdown_send(connection.link_);
     update_receive(connection);
+    return true;
+  }
+
+  // The link of a connection that we have begun is lost while its session does not read. What
+  // arrived before is still for the session, when it reads on; behind that on_closed() is called
+  // again. What it writes meanwhile is dropped.
+  KATANA_RARE bool reads_on(Connection& connection) noexcept {
+    if (!connection.outgoing_ || !connection.receive_paused_ || connection.finishing())
+      return false;
+    if (connection.failure_ == 0) connection.failure_ = ECONNRESET;
+    connection.outbox_.clear();
+    if (connection.transform_ != nullptr) connection.transform_->output().clear();
+    connection.send_pending_ = connection.blocks_wanted_ = false;
+    connection.writable_wanted_ = connection.writable_due_ = false;
+    connection.send_deadline_ = never;
+    connection.resume(PauseReason::outbox_full, PauseReason::pool_low);
+    connection.wake();
     return true;
   }
 

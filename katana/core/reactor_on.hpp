@@ -42,11 +42,11 @@ class ReactorOn final : public ReactorTransforms<EngineOf<ReactorOn<EngineOf>>> 
       Base::flush_and_update, Base::flush_sealed, Base::heap_bytes_each_, Base::keeps,
       Base::note_failure, Base::note_sent, Base::note_time, Base::now_, Base::on_sealed,
       Base::open_session, Base::openings_left_, Base::options_, Base::output_blocks_,
-      Base::pop_pending, Base::prepare_transforms, Base::relief_due_, Base::relieve_output,
-      Base::renew_budget, Base::review_slowing, Base::run_backlog, Base::run_deferred,
-      Base::run_messages, Base::run_pending, Base::run_pending_output, Base::shared_bytes_,
-      Base::share_, Base::should_spin, Base::slowing_, Base::stopped_, Base::take_woken,
-      Base::timers_, Base::update_receive, Base::waiting_;
+      Base::pop_pending, Base::prepare_transforms, Base::reads_on, Base::relief_due_,
+      Base::relieve_output, Base::renew_budget, Base::review_slowing, Base::run_backlog,
+      Base::run_deferred, Base::run_messages, Base::run_pending, Base::run_pending_output,
+      Base::shared_bytes_, Base::share_, Base::should_spin, Base::slowing_, Base::stopped_,
+      Base::take_woken, Base::timers_, Base::update_receive, Base::waiting_;
   using typename Base::Cause;
   using typename Base::Slowing;
 
@@ -231,6 +231,8 @@ class ReactorOn final : public ReactorTransforms<EngineOf<ReactorOn<EngineOf>>> 
     }
     if (closed == engine::Closed::link || connection.lingering()) {
       note_failure(connection);
+      counters_.file_failures += connection.outbox_.has_files() ? 1 : 0;
+      if (closed == engine::Closed::link && reads_on(connection)) return;
       destroy(connection, closed == engine::Closed::link ? Cause::link_lost : Cause::linger_ends);
       return;
     }

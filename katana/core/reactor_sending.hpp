@@ -112,6 +112,10 @@ class ReactorSending : public ReactorLinks<Engine> {
   [[gnu::noinline]] bool note_incomplete(Connection& connection, Outbox& outbox, engine::Sent sent,
                                          std::size_t accepted) noexcept {
     if (sent == engine::Sent::failed) {
+      if (connection.failure_ != 0 && !connection.finishing()) {  // it reads what is left
+        outbox.clear();
+        return true;
+      }
       note_failure(connection);
       destroy(connection, Cause::link_lost);
       return false;

@@ -62,6 +62,19 @@ TEST_F(TimerWheelTest, a_time_in_the_past_fires_within_a_millisecond) {
   EXPECT_EQ(timer.fired, 1);
 }
 
+TEST_F(TimerWheelTest, the_present_is_where_time_has_got_to_though_nothing_was_due_on_the_way) {
+  Timer timer;
+  const Instant now = start + seconds(10);
+  wheel.advance(now);
+  wheel.arm(timer, start);
+  EXPECT_GT(timer.expiry(), now);
+  EXPECT_GT(wheel.next(), now);
+  wheel.advance(now);
+  EXPECT_EQ(timer.fired, 0);
+  wheel.advance(now + milliseconds(1));
+  EXPECT_EQ(timer.fired, 1);
+}
+
 TEST_F(TimerWheelTest, a_timer_can_be_moved_both_ways) {
   Timer timer;
   wheel.arm(timer, start + seconds(10));

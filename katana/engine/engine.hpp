@@ -24,8 +24,8 @@
 //                                     on_accepted() is not called. REQUIRES a free link. An Error:
 //                                     the socket is closed
 //   void discard(int)                 what detach() gave, and nobody adopts: the peer sees a reset
-//   int failure(Link)                 once on_closed(link) is called or a send failed, and before
-//                                     close(): why, as errno has it; 0 when it is not known
+//   int failure(Link)                 once on_closed(link) is called, and before close(): why, as
+//                                     errno has it; 0 when it is not known
 //   void pause_accept()               takes no more connections; the kernel's queue holds them
 //   void resume_accept()
 //   void close_listeners()            no new handshake begins; those that completed are still
@@ -35,8 +35,8 @@
 //   bool accepting() const            false once they have, and what was accepted for sending on
 //                                     links that are closed by now is with the kernel
 //   Sent send(Link, span<const iovec>, size_t& accepted)
-//                                     the array is borrowed for the call, the bytes until on_sent()
-//                                     or close(). At least one byte
+//                                     the array is borrowed for the call, the bytes until
+//                                     on_sent(), on_closed(link) or close(). At least one byte
 //   Sent send_file(Link, span<const iovec>, FilePart, size_t& accepted)
 //                                     as send(), and behind those bytes, which may be none, the
 //                                     part of the file, which is at least one byte. It is read
@@ -45,7 +45,8 @@
 //                                     that one link does not keep the turn. `completed` then says
 //                                     how much, and no on_sent follows. `failed` also when the
 //                                     file ends before the part does
-//   void pause_receive(Link)          no on_bytes and no on_closed(input) until resumed
+//   void pause_receive(Link)          no on_bytes and no on_closed(input) until resumed; see Closed
+//                                     for a link that breaks meanwhile
 //   void resume_receive(Link)
 //   void limit_receive(Link, size_t)  from the next receive on, one on_bytes brings at most so many
 //                                     bytes; at least one
@@ -118,13 +119,17 @@ using Listener = std::uint32_t;
 //   completed  every byte is taken, by the kernel or by an engine that copied it; `accepted` is
 //              their count. No on_sent follows.
 //   pending    the kernel took `accepted` bytes so far; on_sent() follows, and no send() may be
-//              called before it.
-//   failed     the connection is gone; the core closes the link. No event follows.
+//              called before it. Where the connection turns out to be broken, what arrived before
+//              follows, and then on_closed(link) instead of on_sent().
+//   failed     the link is gone, or was told to be, or the file ended too soon; the core closes
+//              the link. No event follows.
 enum class Sent : std::uint8_t { completed, pending, failed };
 
 // Why on_closed() was called. In both cases the core has to close the link.
 //   input  the peer sends no more; it may still receive.
-//   link   the connection is gone in both directions (reset or error). No event follows.
+//   link   the connection is gone in both directions (reset or error). Bytes that arrived before
+//          come first. A paused link is told at once: the core closes it, or resumes it for those
+//          bytes, and is told again behind them. No other event follows.
 enum class Closed : std::uint8_t { input, link };
 
 // Why accepting stopped by itself.

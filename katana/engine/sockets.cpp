@@ -302,6 +302,12 @@ class WithoutBlocking {
 
 // Until the kernel takes no more or everything is sent; a short count alone does not tell a full
 // socket from the end of the file.
+// Of sendfile(2), which reports what befalls the file by other numbers.
+bool is_broken(int error_number) noexcept {
+  return error_number == EPIPE || error_number == ECONNRESET || error_number == ETIMEDOUT ||
+         error_number == EHOSTUNREACH || error_number == ENOTCONN;
+}
+
 void send_part(int socket, FilePart part, FileSent& sent) noexcept {
   auto left = static_cast<std::size_t>(std::min<std::uint64_t>(part.size, file_bytes_per_send_max));
   auto offset = static_cast<off_t>(part.offset);
@@ -312,6 +318,9 @@ void send_part(int socket, FilePart part, FileSent& sent) noexcept {
       left -= static_cast<std::size_t>(count);
     } else if (count < 0 && errno == EAGAIN) {
       sent.full = true;
+      return;
+    } else if (count < 0 && is_broken(errno)) {
+      sent.failure = errno;
       return;
     } else if (count == 0 || errno != EINTR) {
       sent.failed = true;
@@ -333,6 +342,8 @@ ssize_t send_parts(int socket, std::span<const iovec> parts, int flags) noexcept
   return count;
 }
 
+void end_both_sides(int socket) noexcept { ::shutdown(socket, SHUT_RDWR); }
+
 void ignore_broken_pipes() noexcept {
   struct sigaction present{};
   if (::sigaction(SIGPIPE, nullptr, &present) != 0 || present.sa_handler != SIG_DFL) return;
@@ -347,7 +358,10 @@ FileSent send_file_now(int socket, std::span<const iovec> before, const FilePart
   if (!before.empty()) {
     const std::size_t wanted = bytes_in(before);
     const ssize_t count = send_parts(socket, before, MSG_DONTWAIT | MSG_MORE);
-    sent.failed = count < 0 && errno != EAGAIN;
+    if (count < 0 && errno != EAGAIN) {
+      sent.failure = errno;
+      return sent;
+    }
     sent.accepted = count > 0 ? static_cast<std::size_t>(count) : 0;
     sent.full = sent.accepted < wanted;
     if (sent.full) return sent;

@@ -69,11 +69,13 @@ ssize_t send_parts(int socket, std::span<const iovec> parts, int flags) noexcept
 // by itself what SIGPIPE does, the signal is ignored from now on.
 void ignore_broken_pipes() noexcept;
 
-// What became of send_file_now(). `full`: the socket has no room for more.
+// What became of send_file_now(). `full`: the socket has no room for more. `failed`: the file ended
+// too soon, or cannot be read. `failure`: the connection broke, and why, as errno has it.
 struct FileSent {
   std::size_t accepted = 0;
   bool full = false;
   bool failed = false;
+  int failure = 0;
 };
 
 // Sends `before` and then the file, and holds back what is less than a segment until the file
@@ -107,6 +109,10 @@ PeerEndpoint peer_of(int socket) noexcept;
 
 // The numeric address that a socket is bound to; empty when it is none of IP.
 std::string address_of(int socket);
+
+// Of a socket that could not be sent to: what arrived can still be read, and behind it is the end,
+// whatever the failure was. Wakes who polls it.
+void end_both_sides(int socket) noexcept;
 
 // Makes the next close() send a reset.
 void reset_on_close(int socket) noexcept;

@@ -154,6 +154,8 @@ std::vector<std::string> World::faults_at_rest() {
   require(kernel_->links_open() == reactor_->links_open(),
           fmt::format("the engine has {} links, the reactor {}", kernel_->links_open(),
                       reactor_->links_open()));
+  require(network_.descriptors().empty(),
+          fmt::format("{} descriptors are open", network_.descriptors().size()));
   require(used.total() == 0, fmt::format("memory is not given back: connections {}, output {}, "
                                          "carry {}, held {}",
                                          used.connections, used.output, used.carry, used.held));

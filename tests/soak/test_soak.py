@@ -8,6 +8,7 @@ import pathlib
 import shutil
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import time
@@ -16,7 +17,8 @@ import httpx
 import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "end_to_end"))
-from fullstack_process import FullStack  # noqa: E402  (its folder is not this one)
+from chat_process import ChatServer  # noqa: E402  (its folder is not this one)
+from fullstack_process import FullStack  # noqa: E402
 from test_fullstack_robust import Writers, stored, wait_until  # noqa: E402
 
 LOAD_SECONDS = float(os.environ.get("KATANA_SOAK_S", "2"))
@@ -83,6 +85,26 @@ def test_memory_and_descriptors_return_after_load(tmp_path):
         assert program.open_descriptors() <= descriptors
         assert program.rss_kib() <= rss_kib * 1.1 + SLACK_KIB, f"{rss_kib} KiB before the load"
     assert set(acknowledged) <= stored(tmp_path)
+
+
+def vanish(port, words, count):
+    """Connect, say something that wants no answer, and be gone by a reset."""
+    for _ in range(count):
+        with socket.create_connection(("127.0.0.1", port), 5) as connection:
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            connection.sendall(words)
+
+
+@pytest.mark.parametrize("engine", ["epoll-edge", "epoll-level", "io_uring"])
+def test_clients_that_vanish_leave_no_descriptor(engine):
+    """A chat has no deadline that would hide one that was missed."""
+    with ChatServer("--idle-s", "0", engine=engine) as program:
+        before = program.open_descriptors()
+        end = time.monotonic() + LOAD_SECONDS
+        while time.monotonic() < end:
+            vanish(program.port, b"half a li", 200)
+            time.sleep(0.05)  # the kernel's wake-ups differ for a server that sleeps
+        wait_until(lambda: program.open_descriptors() <= before, "every descriptor is closed")
 
 
 @pytest.mark.skipif(not LONG, reason="make soak runs it; its short form is in tests/end_to_end")

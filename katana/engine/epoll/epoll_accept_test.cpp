@@ -1,6 +1,7 @@
 // The forms of the epoll engine on real sockets: listeners, descriptors that run out, waking and
 // waiting.
 #include "katana/engine/accept_cases_test.hpp"
+#include "katana/engine/break_cases_test.hpp"
 #include "katana/engine/connect_cases_test.hpp"
 #include "katana/engine/epoll/epoll_forms_test.hpp"
 
@@ -9,6 +10,7 @@ namespace {
 
 INSTANTIATE_TYPED_TEST_SUITE_P(Epoll, EngineAccepts, AllForms, FormNames);
 INSTANTIATE_TYPED_TEST_SUITE_P(Epoll, EngineConnects, AllForms, FormNames);
+INSTANTIATE_TYPED_TEST_SUITE_P(Epoll, EngineBreaks, AllForms, FormNames);
 
 }  // namespace
 }  // namespace katana::engine

@@ -140,9 +140,10 @@ class EpollEngine {
     ::close(socket);
   }
   int failure(Link link) {
-    const Slot* const slot = find(link);
+    Slot* const slot = find(link);
     if (slot == nullptr) return 0;
-    return slot->failure != 0 ? slot->failure : take_socket_error(slot->fd);
+    if (slot->failure == 0) slot->failure = static_cast<std::uint16_t>(take_socket_error(slot->fd));
+    return slot->failure;
   }
 
   // Takes the listeners' interest back; connections wait in their queues.
@@ -191,6 +192,7 @@ class EpollEngine {
     Slot* const slot = find(link);
     if (slot == nullptr) return Sent::failed;
     const FileSent sent = send_file_now(slot->fd, before, part, Blocking::no);
+    if (sent.failure != 0) return break_off(*slot, sent.failure);
     if (sent.failed) return Sent::failed;
     accepted = sent.accepted;
     return sent.full ? wait_until_writable(link, *slot) : Sent::completed;
@@ -202,14 +204,14 @@ class EpollEngine {
     if (Slot* const slot = find(link)) slot->paused = true;
   }
 
-  // Edge: what was left unread comes from a turn(), not from this call.
+  // What was left unread comes from a turn(), not from this call.
   void resume_receive(Link link) {
     Slot* const slot = find(link);
     if (slot == nullptr || !slot->paused) return;
     slot->paused = false;
-    if constexpr (trigger == Trigger::edge) {
-      if (slot->unread) remember_unread(link, *slot);
-    } else {
+    if (slot->unread && (trigger == Trigger::edge || slot->break_told)) {
+      remember_unread(link, *slot);
+    } else if constexpr (trigger == Trigger::level) {
       if (!slot->input_ended) want(link, *slot, slot->interest | EPOLLIN | EPOLLRDHUP);
     }
   }
@@ -280,7 +282,7 @@ class EpollEngine {
       dispatch(events_[static_cast<std::size_t>(index)]);
     }
     if (!accepts_due_.empty()) accept_due();
-    if constexpr (trigger == Trigger::edge) read_what_was_left(static_cast<std::size_t>(count));
+    if (!unread_links_.empty()) read_what_was_left(static_cast<std::size_t>(count));
     close_left();
     if (closing_at_ != never && !listeners_closed_ && clocks_.now >= closing_at_)
       finish_listeners();
@@ -310,9 +312,11 @@ class EpollEngine {
     bool paused : 1 = false;
     bool send_pending : 1 = false;
     bool input_ended : 1 = false;
-    bool unread : 1 = false;    // edge: readiness that was reported and not used up
+    bool unread : 1 = false;    // readiness that was reported and not used up
     bool end_seen : 1 = false;  // edge: the end of the stream was reported, and will not be again
-    bool listed : 1 = false;    // edge: already in unread_links_
+    bool listed : 1 = false;    // already in unread_links_
+    bool broken : 1 = false;    // what is left can be read, and behind it is the end
+    bool break_told : 1 = false;
   };
   static_assert(sizeof(Slot) == 20);
   struct ListenSocket {
@@ -409,12 +413,18 @@ class EpollEngine {
 
   // What the kernel did not take goes when it says that it has room.
   KATANA_RARE Sent send_later(Link link, Slot& slot, ssize_t count, std::size_t& accepted) {
-    if (count < 0 && errno != EAGAIN) {
-      slot.failure = static_cast<std::uint16_t>(errno);
-      return Sent::failed;
-    }
+    if (count < 0 && errno != EAGAIN) return break_off(slot, errno);
     accepted = count > 0 ? static_cast<std::size_t>(count) : 0;
     return wait_until_writable(link, slot);
+  }
+
+  // It takes nothing more. The kernel tells of the end that this makes, as of one that a peer made.
+  KATANA_RARE static Sent break_off(Slot& slot, int failure) {
+    if (slot.break_told) return Sent::failed;
+    slot.failure = static_cast<std::uint16_t>(failure);
+    slot.broken = true;
+    end_both_sides(slot.fd);
+    return Sent::pending;
   }
 
   Sent wait_until_writable(Link link, Slot& slot) {
@@ -447,8 +457,9 @@ class EpollEngine {
     }
     Slot* const slot = find(link);
     if (slot == nullptr) return;
-    if ((event.events & EPOLLERR) != 0) {
-      sink_.on_closed(link, Closed::link);
+    if ((event.events & EPOLLERR) != 0 || slot->broken) [[unlikely]] {
+      slot->broken = slot->end_seen = true;
+      receive(link, *slot);
       return;
     }
     if ((event.events & EPOLLOUT) != 0 && slot->send_pending) {
@@ -482,6 +493,7 @@ class EpollEngine {
   void receive(Link link, Slot& slot) {
     if ((unsigned{slot.paused} | unsigned{slot.input_ended}) != 0) [[unlikely]] {
       slot.unread = true;
+      if (slot.broken) return tell_break(link, slot);
       if constexpr (trigger == Trigger::level) {
         want(link, slot, slot.interest & ~std::uint32_t{EPOLLIN | EPOLLRDHUP});
       }
@@ -498,15 +510,36 @@ class EpollEngine {
       if constexpr (trigger == Trigger::edge) {
         slot.unread = size == most || slot.end_seen || rules_.read_again;
         if (slot.unread) remember_unread(link, slot);
+      } else if (slot.break_told) [[unlikely]] {
+        remember_unread(link, slot);
       }
       sink_.on_bytes(link, Bytes(receive_buffer_.get(), size));
       return;
     }
     slot.unread = false;
-    if (count < 0 && errno == EAGAIN) return;
-    if (count < 0) slot.failure = static_cast<std::uint16_t>(errno);
+    if (count < 0 && errno == EAGAIN && !slot.broken) return;
+    end_input(link, slot, count < 0 ? errno : 0);
+  }
+
+  KATANA_RARE void end_input(Link link, Slot& slot, int failure) {
+    if (slot.failure == 0 && failure != EAGAIN) slot.failure = static_cast<std::uint16_t>(failure);
     slot.input_ended = true;
-    sink_.on_closed(link, count == 0 ? Closed::input : Closed::link);
+    if (failure != 0 || slot.broken) {
+      slot.broken = slot.break_told = true;
+      sink_.on_closed(link, Closed::link);
+    } else {
+      sink_.on_closed(link, Closed::input);
+    }
+  }
+
+  // Of a link that is not read at present; once. What is left is read when it is resumed, and the
+  // kernel, which would go on telling of it, is not asked any more.
+  KATANA_RARE void tell_break(Link link, Slot& slot) {
+    if (slot.break_told) return;
+    slot.break_told = true;
+    if (slot.in_set) control(EPOLL_CTL_DEL, slot.fd, 0, 0);
+    slot.in_set = false;
+    sink_.on_closed(link, Closed::link);
   }
 
   KATANA_RARE void remember_unread(Link link, Slot& slot) {
@@ -525,7 +558,7 @@ class EpollEngine {
       Slot* const slot = find(link);
       if (slot == nullptr) continue;
       slot->listed = false;
-      if (slot->unread && !slot->paused) receive(link, *slot);
+      if (slot->unread && (!slot->paused || slot->broken)) receive(link, *slot);
     }
     unread_links_.erase(unread_links_.begin(),
                         unread_links_.begin() + static_cast<std::ptrdiff_t>(count));

@@ -145,6 +145,7 @@ void SimConnection::close(SimSide side) {
     return;
   }
   network_.note(name(side, "server closes", "peer closes"), number_, unread);
+  network_.close_descriptor(number_, side == SimSide::server);
   at(side).closed = true;
   at(side).end = nullptr;
   from(side).arrived.clear();
@@ -155,6 +156,7 @@ void SimConnection::close(SimSide side) {
 
 void SimConnection::reset(SimSide side) {
   if (at(side).closed) return;
+  network_.close_descriptor(number_, side == SimSide::server);
   at(side).closed = true;
   at(side).end = nullptr;
   if (!broken(side)) abandon(side);

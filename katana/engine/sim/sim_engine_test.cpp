@@ -44,6 +44,7 @@ TEST(SimEngine, without_losses_every_byte_comes_back_in_order_under_every_mix_of
       ASSERT_EQ(each->peer.link_state(), SimLink::closed) << network.explain();
     }
     ASSERT_EQ(server.engine.links_open(), 0u) << network.explain();
+    ASSERT_TRUE(network.descriptors().empty()) << network.explain();
     ASSERT_EQ(server.engine.counters().stale_calls, 0u) << network.explain();
     ASSERT_FALSE(::testing::Test::HasFailure()) << network.explain();
     add(sum, server.engine.counters());
@@ -72,6 +73,7 @@ TEST(SimEngine, with_losses_a_prefix_comes_back_and_every_link_is_closed) {
     SimNetwork network(seed, faults);
     EchoServer server(network);
     server.close_gone = 128;
+    server.keeps_paused = seed % 2 == 0;
     const Talkers talkers = talk(network, server.port);
     ASSERT_TRUE(server.run_until_quiescent()) << network.explain();
     for (const auto& each : talkers) {
@@ -83,6 +85,7 @@ TEST(SimEngine, with_losses_a_prefix_comes_back_and_every_link_is_closed) {
       ++(each->peer.saw_end() ? whole : cut_short);
     }
     ASSERT_EQ(server.engine.links_open(), 0u) << network.explain();
+    ASSERT_TRUE(network.descriptors().empty()) << network.explain();
     ASSERT_FALSE(::testing::Test::HasFailure()) << network.explain();
     add(sum, server.engine.counters());
   }
@@ -141,6 +144,35 @@ TEST(SimEngine, two_engines_share_a_port_and_a_network) {
   }
   EXPECT_GT(first.accepted, 0u);
   EXPECT_GT(second.accepted, 0u);
+}
+
+// One passes some of what it accepts to the other, which may close before it takes them.
+TEST(SimEngine, what_is_passed_between_engines_leaves_no_descriptor_open) {
+  std::uint64_t adopted = 0, discarded = 0;
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    SimNetwork network(seed);
+    EchoServer first(network), second(network);
+    const Talkers talkers = talk(network, first.port);
+    for (int turns = 0; turns < 100'000 && !(network.quiescent() && first.detached.empty());
+         ++turns) {
+      first.detaches = network.chance(512);
+      first.engine.turn(milliseconds(1));
+      if (network.chance(256)) {
+        for (const int each : std::exchange(first.detached, {})) {
+          const bool takes = network.chance(768);
+          ASSERT_FALSE(network.descriptors().empty());
+          takes ? second.adopt(each) : second.engine.discard(each);
+          ++(takes ? adopted : discarded);
+        }
+      }
+      second.engine.turn(milliseconds(1));
+    }
+    first.detaches = false;
+    ASSERT_TRUE(first.run_until_quiescent() && second.run_until_quiescent()) << network.explain();
+    ASSERT_TRUE(network.descriptors().empty()) << network.explain();
+  }
+  EXPECT_GT(adopted, 20u);
+  EXPECT_GT(discarded, 5u);
 }
 
 // With completions the peer may have read the reply, and have sent its next request, before the

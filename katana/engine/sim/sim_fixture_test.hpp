@@ -89,7 +89,10 @@ class EchoServer {
     EXPECT_FALSE(client.gone);
     ++(closed == Closed::input ? ends : breaks);
     if (closed == Closed::link) {
-      lose(client);
+      client.sending = false;
+      client.outbox.clear();
+      const bool keeps = std::exchange(keeps_next, false) || (keeps_paused && client.paused);
+      if (!keeps) lose(client);
       return;
     }
     EXPECT_FALSE(client.paused);
@@ -192,6 +195,8 @@ class EchoServer {
   bool detaches = false;  // whatever it accepts
   std::vector<int> detached;
   bool pauses = true;
+  bool keeps_paused = false;  // what breaks while it is paused is read to its end
+  bool keeps_next = false;    // and what breaks next
   std::uint32_t close_gone = 1024;  // chance in 1/1024 and turn that a link that is gone is closed
   std::size_t outbox_high = 16 * 1024;
   Instant resume_accept_at = never;

@@ -75,7 +75,7 @@ SimKernel::Slot* SimKernel::find_or_count(Link link) {
   return slot;
 }
 
-Link SimKernel::add_link(const std::shared_ptr<SimConnection>& connection) {
+Link SimKernel::add_link(const std::shared_ptr<SimConnection>& connection, SimSide side) {
   if (free_.empty()) {
     free_.push_back(static_cast<std::uint32_t>(slots_.size()));
     slots_.emplace_back();
@@ -85,6 +85,8 @@ Link SimKernel::add_link(const std::shared_ptr<SimConnection>& connection) {
   free_.pop_back();
   const Link link{index, slots_[index].generation};
   slots_[index].connection = connection;
+  slots_[index].side = side;
+  network_.open_descriptor(connection->number(), side == SimSide::server);
   ++links_open_;
   return link;
 }
@@ -172,7 +174,7 @@ int SimKernel::detach(Link link) {
 Result<Link> SimKernel::adopt(int socket) {
   network_.require(has_free_slot(), "adopt() only while a link is free");
   const auto connection = network_.attach(socket);
-  const Link link = add_link(connection);
+  const Link link = add_link(connection, SimSide::server);
   connection->attach(SimSide::server, this);
   connection->link_state = SimLink::open;
   connection->link = link;
@@ -217,6 +219,17 @@ Sent SimKernel::fail_send(Slot& slot, std::size_t total) {
   return Sent::failed;
 }
 
+// What arrived before the break comes first, unless the core has been told of it.
+Sent SimKernel::break_off(Link link, Slot& slot, std::size_t total) {
+  ++counters_.sends_failed;
+  network_.note("send finds a break", slot.connection->number(), total);
+  if (slot.gone || slot.break_told) return Sent::failed;
+  slot.break_drawn = slot.break_noticed = true;
+  slot.send.active = true;  // until the end of the link
+  touch(link);
+  return Sent::pending;
+}
+
 // What there is room for at once, or less; the rest waits for room, or for the core's next call.
 Sent SimKernel::send_file(Link link, std::span<const iovec> before, const FilePart& part,
                           std::size_t& accepted) {
@@ -226,7 +239,7 @@ Sent SimKernel::send_file(Link link, std::span<const iovec> before, const FilePa
   Slot* const slot = slot_to_send(link, ahead + part.size);
   if (slot == nullptr) return Sent::failed;
   SimConnection& connection = *slot->connection;
-  if (connection.broken(slot->side)) return fail_send(*slot, ahead + part.size);
+  if (connection.broken(slot->side)) return break_off(link, *slot, ahead + part.size);
   std::size_t wanted = std::min<std::uint64_t>(room(*slot), ahead + part.size);
   bool is_full = wanted < ahead + part.size;
   if (wanted > 0 && network_.chance(network_.faults().short_send)) {
@@ -257,7 +270,7 @@ Sent SimKernel::send(Link link, std::span<const iovec> gathered, std::size_t& ac
   Slot* const slot = slot_to_send(link, total);
   if (slot == nullptr) return Sent::failed;
   SimConnection& connection = *slot->connection;
-  if (connection.broken(slot->side)) return fail_send(*slot, total);
+  if (connection.broken(slot->side)) return break_off(link, *slot, total);
   const std::size_t free_bytes = room(*slot);
 
   const SimFaults& faults = network_.faults();
@@ -319,9 +332,8 @@ Result<Link> SimKernel::connect(const ConnectOptions& options) {
   const std::size_t to_us = network_.draw(faults.peer_window_bytes);
   const auto connection =
       std::make_shared<SimConnection>(network_, to_us, network_.draw(faults.server_window_bytes));
-  const Link link = add_link(connection);
+  const Link link = add_link(connection, SimSide::peer);
   Slot& slot = slots_[link.index];
-  slot.side = SimSide::peer;
   slot.outgoing = std::make_unique<Outgoing>(*this, link);
   connection->attach(SimSide::peer, slot.outgoing.get());
   network_.note("connect", connection->number(), options.port);
@@ -455,7 +467,7 @@ bool SimKernel::accept_one(Listener listener) {
     return false;
   }
   auto& ready = listeners_[listener].ready;
-  const Link link = add_link(ready.front());
+  const Link link = add_link(ready.front(), SimSide::server);
   ready.front()->link_state = SimLink::open;
   ready.front()->link = link;
   network_.note("on_accepted", ready.front()->number(), link.index);

@@ -144,13 +144,14 @@ class SimKernel : public SimHost, private SimEnd {
     SimSide side = SimSide::server;             // ours; peer: with an `outgoing`
     std::unique_ptr<Outgoing> outgoing;
     bool paused = false;
-    bool gone = false;         // broken, and the core knows: no event follows
+    bool gone = false;         // broken and read to the end: no event follows
     bool input_ended = false;  // delivered
     bool send_shut = false;
     bool touched = false;         // in touched_
     bool receive_queued = false;  // a completion of the receiving side is under way
     bool break_drawn = false;
     bool break_noticed = false;   // a paused link shows its break
+    bool break_told = false;      // and has; what is left is read when it is resumed
     std::size_t taken_bytes = 0;  // in a receive completion
     std::size_t receive_max = SIZE_MAX;
     PendingSend send;
@@ -181,9 +182,10 @@ class SimKernel : public SimHost, private SimEnd {
   Slot* find(Link link);
   Slot* slot_to_send(Link link, std::size_t total);
   Sent fail_send(Slot& slot, std::size_t total);
+  Sent break_off(Link link, Slot& slot, std::size_t total);
   Slot* find_or_count(Link link);
   bool has_free_slot() const { return !free_.empty() || slots_.size() < options_.links_max; }
-  Link add_link(const std::shared_ptr<SimConnection>& connection);
+  Link add_link(const std::shared_ptr<SimConnection>& connection, SimSide side);
   static std::size_t room(const Slot& slot);
   void remove_link(Link link, Slot& slot);
   void touch(Link link);

@@ -106,6 +106,17 @@ class SimNetwork {
   std::shared_ptr<SimConnection> attach(int number);
   std::uint64_t next_connection_number() noexcept { return ++connection_number_; }
 
+  // What a process would have descriptors of: ends of connections that an engine has accepted or
+  // begun, and that were not closed. By connection and side, in that order.
+  using Descriptors = std::set<std::pair<std::uint64_t, bool>>;
+  const Descriptors& descriptors() const noexcept { return descriptors_; }
+  void open_descriptor(std::uint64_t connection, bool is_server) {
+    descriptors_.emplace(connection, is_server);
+  }
+  void close_descriptor(std::uint64_t connection, bool is_server) {
+    descriptors_.erase({connection, is_server});
+  }
+
   // The engine that watches `fd` calls its watcher once, in its next turn.
   void make_ready(int fd);
   // A simulation makes no system call. A test that has real descriptors (an eventfd, a pipe) says
@@ -150,6 +161,7 @@ class SimNetwork {
   std::function<bool(int fd)> readable_;
   std::uint16_t last_port_ = 40'000;
   std::uint64_t connection_number_ = 0;
+  Descriptors descriptors_;
   std::map<int, std::shared_ptr<SimConnection>> detached_;
   int detached_number_ = 0;
 

@@ -163,7 +163,7 @@ void SimKernel::look_at_input(Link link, Slot& slot) {
   }
   if (slot.receive_queued) return;
   if (slot.paused) {
-    if (broken && slot.break_noticed) queue_input(Kind::broken, link, slot);
+    if (broken && slot.break_noticed && !slot.break_told) queue_input(Kind::broken, link, slot);
   } else if (connection.arrived(slot.side) > 0) {
     queue_receive(link, slot);
   } else if (broken) {
@@ -199,7 +199,8 @@ void SimKernel::deliver(Completion& completion) {
   const Link link = completion.link;
   if (completion.kind == Kind::accept) return accept_from(link.index);
   Slot* const slot = find(link);
-  if (slot == nullptr || slot->gone) {
+  const bool is_of_send = completion.kind == Kind::take || completion.kind == Kind::sent;
+  if (slot == nullptr || slot->gone || (is_of_send && !slot->send.active)) {
     if (completion.kind != Kind::retry) ++counters_.late_completions;
     network_.note("completion dies", 0, static_cast<std::uint64_t>(completion.kind));
     return;
@@ -247,8 +248,12 @@ void SimKernel::deliver_closed(Link link, Slot& slot, Closed closed) {
     if (slot.paused || slot.connection->broken(slot.side)) return touch(link);
     slot.input_ended = true;
   } else {
-    if (slot.paused && !slot.break_noticed) return;
-    slot.gone = true;
+    if (slot.paused && (!slot.break_noticed || slot.break_told)) return;
+    // Resumed meanwhile: what arrived comes first.
+    if (!slot.paused && slot.connection->arrived(slot.side) > 0) return touch(link);
+    (slot.paused ? slot.break_told : slot.gone) = true;
+    check_lent(slot);
+    slot.send = PendingSend{};  // nothing is borrowed from here on
   }
   network_.note(closed == Closed::input ? "on_closed input" : "on_closed link",
                 slot.connection->number(), 0);

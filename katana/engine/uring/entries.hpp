@@ -8,6 +8,7 @@
 //            reported only when they fail (IOSQE_CQE_SKIP_SUCCESS), with the name 0.
 #pragma once
 
+#include <poll.h>
 #include <sys/socket.h>
 
 #include "katana/base/bytes.hpp"
@@ -74,6 +75,15 @@ KATANA_RARE inline bool submit_poll(Ring& ring, int fd, unsigned events, std::ui
   io_uring_sqe* const entry = ring.next();
   if (entry == nullptr) return false;
   io_uring_prep_poll_add(entry, fd, events);
+  entry->user_data = name;
+  return true;
+}
+
+// Reported whenever one of them comes: either side has ended, both have, an error.
+KATANA_RARE inline bool submit_hangup_poll(Ring& ring, int fd, std::uint64_t name) {
+  io_uring_sqe* const entry = ring.next();
+  if (entry == nullptr) return false;
+  io_uring_prep_poll_multishot(entry, fd, POLLRDHUP);  // the kernel adds the others
   entry->user_data = name;
   return true;
 }

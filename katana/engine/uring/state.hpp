@@ -30,7 +30,8 @@ struct UringCounters {
   std::uint64_t multishot_ends = 0;    // receives that had to be armed again after a delivery
   std::uint64_t sends_direct = 0;      // by a system call of their own
   std::uint64_t sends_staged = 0;
-  std::uint64_t sends_cut = 0;  // given up: the peer did not read within delivery_grace
+  std::uint64_t sends_cut = 0;    // given up: the peer did not read within delivery_grace
+  std::uint64_t ends_missed = 0;  // by a multishot receive, and found by a poll
 };
 
 // Bytes, and perhaps the end of the stream, that arrived for a link while it was paused.
@@ -43,8 +44,9 @@ struct UringHeld {
 inline void close_descriptor(int fd) {
   if (fd >= 0) ::close(fd);
 }
-// connecting: the peer has yet to answer. broken: and the core knows.
-enum class UringState : std::uint8_t { open, connecting, broken };
+// connecting: the peer has yet to answer. broken: nothing can be sent; what arrived can be read.
+// over: and was; nothing follows.
+enum class UringState : std::uint8_t { open, connecting, broken, over };
 
 struct UringSlot {
   int fd = -1;
@@ -56,9 +58,12 @@ struct UringSlot {
   bool paused = false;
   bool singly = false;            // its next receive is no multishot
   bool receiving = false;         // a receive is armed
+  bool multishot = false;         // … that stays so
   bool fed = false;               // … and has brought bytes
   bool cancelling = false;        // … and is being cancelled
-  bool hangup_watched = false;    // a poll for its reset is armed
+  bool hangup_watched = false;    // a poll for its end is armed
+  bool end_seen = false;          // … and has told of it
+  bool break_told = false;        // while it was paused
   bool writable_watched = false;  // a poll for room is armed
   bool send_wanted = false;       // a send is pending: on_sent() is due
   bool shutdown_wanted = false;   // our side ends when `output` is gone
@@ -66,16 +71,17 @@ struct UringSlot {
   bool touched = false;  // in touched_
   UringState state = UringState::open;
   std::uint16_t failure = 0;  // why it broke, as errno has it
+
+  // What arrives is told as it comes.
+  bool is_reading() const noexcept { return !paused && held == nullptr && !input_ended; }
 };
-// Sends what there is room for. False: the connection is gone.
-inline bool send_some(UringSlot& slot, std::span<const iovec> parts, int flags, std::size_t& sent,
-                      UringCounters& counters) {
+// Sends what there is room for. Not 0: the connection is broken, and why.
+inline int send_some(const UringSlot& slot, std::span<const iovec> parts, int flags,
+                     std::size_t& sent, UringCounters& counters) {
   const ssize_t count = send_parts(slot.fd, parts, flags | MSG_DONTWAIT);
   ++counters.sends_direct;
   sent = count > 0 ? static_cast<std::size_t>(count) : 0;
-  if (count >= 0 || errno == EAGAIN) return true;
-  slot.failure = static_cast<std::uint16_t>(errno);
-  return false;
+  return count >= 0 || errno == EAGAIN ? 0 : errno;
 }
 struct UringListener {
   static constexpr Duration handshake_grace = milliseconds(100);

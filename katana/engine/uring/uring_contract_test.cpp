@@ -1,5 +1,6 @@
 // The contract of an engine, on io_uring with rings of several sizes.
 #include "katana/engine/accept_cases_test.hpp"
+#include "katana/engine/break_cases_test.hpp"
 #include "katana/engine/connect_cases_test.hpp"
 #include "katana/engine/stream_cases_test.hpp"
 #include "katana/engine/uring/uring_forms_test.hpp"
@@ -10,6 +11,7 @@ namespace {
 INSTANTIATE_TYPED_TEST_SUITE_P(Uring, EngineStreams, Forms, FormNames);
 INSTANTIATE_TYPED_TEST_SUITE_P(Uring, EngineAccepts, Forms, FormNames);
 INSTANTIATE_TYPED_TEST_SUITE_P(Uring, EngineConnects, Forms, FormNames);
+INSTANTIATE_TYPED_TEST_SUITE_P(Uring, EngineBreaks, Forms, FormNames);
 
 }  // namespace
 }  // namespace katana::engine

@@ -209,7 +209,7 @@ class UringEngine : public UringAccepting<S> {
       case Kind::send: sent(link.index, completion.res); break;
       case Kind::accept: accepted(link.index, completion); break;
       case Kind::writable: has_capacity(link); break;
-      case Kind::hangup: hung_up(link, completion.res); break;
+      case Kind::hangup: hung_up(link, completion); break;
       case Kind::watch: watches_.ready(link, completion.res); break;
       case Kind::wake: wake_armed_ = false; break;
       case Kind::ignored: break;

@@ -8,7 +8,7 @@
 #include <random>
 #include <utility>
 
-#include "katana/engine/real_fixture_test.hpp"
+#include "katana/engine/break_cases_test.hpp"
 #include "katana/engine/system_calls_test.hpp"
 #include "katana/engine/uring/uring_forms_test.hpp"
 
@@ -105,6 +105,64 @@ TEST_F(UringEngineTest, memory_is_what_was_asked_for) {
   EXPECT_LT(small.engine.memory_bytes(), 512u * 1024);
   EXPECT_LT(large.engine.memory_bytes(), 8u * 1024 * 1024);
   EXPECT_GT(large.engine.memory_bytes(), small.engine.memory_bytes());
+}
+
+// ---- ends that a receive misses ----
+
+// An engine whose links tell of their descriptors.
+template <class S>
+class OpenRings : public UringEngine<S> {
+ public:
+  using UringEngine<S>::UringEngine;
+  int descriptor(Link link) { return this->UringLinks<S>::find(link)->fd; }
+  bool watches_end(Link link) { return this->UringLinks<S>::find(link)->hangup_watched; }
+};
+
+// The kernel does so by chance. Here the descriptor becomes that of another connection, to which
+// the receive that is armed is deaf.
+TEST_F(UringEngineTest, an_end_that_the_armed_receive_misses_is_found_and_told) {
+  for (const bool pauses : {false, true}) {
+    Server<OpenRings> server;
+    const std::uint16_t port = server.listen();
+    Client client(port);
+    client.send("x");
+    ASSERT_TRUE(until(server, [&] { return server.received == "x"; }));
+    turn_a_little(server);  // from here on its receive stays armed
+    RawServer others;
+    Client other(others.port());
+    const int accepted = others.accept();
+    server.at_bytes = [&](Link link, Bytes) {
+      ASSERT_GE(::dup2(accepted, server.engine.descriptor(link)), 0);
+      ::close(accepted);
+      if (pauses) server.engine.pause_receive(link);
+    };
+    client.send("half a message");
+    ASSERT_TRUE(until(server, [&] { return server.received == "xhalf a message"; }));
+    turn_a_little(server);
+    EXPECT_TRUE(server.broken.empty());
+    other.reset();
+    ASSERT_TRUE(until(server, [&] { return !server.broken.empty(); })) << pauses;
+    EXPECT_EQ(server.broken, server.links);
+    EXPECT_EQ(server.engine.counters().ends_missed, pauses ? 0u : 1u);
+  }
+}
+
+TEST_F(UringEngineTest, a_link_whose_bytes_are_answered_needs_no_poll_for_its_end) {
+  Server<OpenRings> server;
+  server.at_bytes = [&](Link link, Bytes) { server.send(link, "answer"); };
+  const std::uint16_t port = server.listen();
+  Client client(port);
+  for (std::size_t count = 1; count <= 5; ++count) {
+    client.send("question");
+    ASSERT_TRUE(until(server, [&] { return server.received.size() == count * 8; }));
+    turn_a_little(server);
+    EXPECT_FALSE(server.engine.watches_end(server.links[0]));
+  }
+  server.at_bytes = nullptr;
+  client.send("no question");
+  ASSERT_TRUE(until(server, [&] { return server.received.ends_with("no question"); }));
+  turn_a_little(server);
+  EXPECT_TRUE(server.engine.watches_end(server.links[0]));
 }
 
 // ---- what each decision is about ----

@@ -43,9 +43,9 @@ class UringSending : public UringLinks<S> {
  protected:
   using Base = UringLinks<S>;
   using Base::Base;
-  using Base::break_link, Base::cancels_, Base::clocks_, Base::counters_, Base::find,
-      Base::leaving_, Base::outputs_, Base::release, Base::ring_, Base::sink_, Base::staged_,
-      Base::touch, Base::uring_;
+  using Base::break_link, Base::break_off, Base::cancels_, Base::clocks_, Base::counters_,
+      Base::end_link, Base::find, Base::leaving_, Base::outputs_, Base::release, Base::ring_,
+      Base::sink_, Base::staged_, Base::touch, Base::uring_;
   using Kind = UringKind;
   using Slot = UringSlot;
   using State = UringState;
@@ -86,6 +86,7 @@ class UringSending : public UringLinks<S> {
     }
     const FileSent sent = send_file_now(slot->fd, before, part, Blocking::yes);
     ++counters_.sends_direct;
+    if (sent.failure != 0) return break_off(link, *slot, sent.failure);
     if (sent.failed) return Sent::failed;
     accepted = sent.accepted;
     if (!sent.full) return Sent::completed;
@@ -162,7 +163,7 @@ class UringSending : public UringLinks<S> {
     outputs_.give(index);
     slot->output = Outputs::none;
     if (result <= 0) {
-      break_link(link, *slot, -result);
+      break_off(link, *slot, -result);
       return;
     }
     if ((slot->shutdown_wanted | slot->send_wanted) != 0) after_output(link, *slot);
@@ -205,7 +206,8 @@ class UringSending : public UringLinks<S> {
   // The peer of a connecting link has. False: with a refusal.
   KATANA_RARE bool answered(Link link, Slot& slot) {
     if (const int failure = take_socket_error(slot.fd); failure != 0) {
-      break_link(link, slot, failure);
+      // Nothing can have arrived.
+      slot.paused ? break_link(link, slot, failure) : end_link(link, slot, failure);
       return false;
     }
     slot.state = State::open;
@@ -215,15 +217,17 @@ class UringSending : public UringLinks<S> {
 
   // On a link that is gone or broken, or whose peer has yet to answer.
   KATANA_RARE static Sent send_nothing(Slot* slot) {
-    if (slot == nullptr || slot->state == State::broken) return Sent::failed;
-    slot->send_wanted = true;
+    if (slot == nullptr || slot->state == State::over || slot->break_told) return Sent::failed;
+    slot->send_wanted = slot->state == State::connecting;
     return Sent::pending;
   }
 
   // More than a copy is worth, or no block left for one.
   Sent send_directly(Link link, Slot& slot, std::span<const iovec> gathered, std::size_t wanted,
                      std::size_t& accepted) {
-    if (!send_some(slot, gathered, 0, accepted, counters_)) return Sent::failed;
+    if (const int failure = send_some(slot, gathered, 0, accepted, counters_)) {
+      return break_off(link, slot, failure);
+    }
     if (accepted == wanted) return Sent::completed;
     slot.send_wanted = true;
     touch(link, slot);
@@ -237,7 +241,9 @@ class UringSending : public UringLinks<S> {
     Output& output = outputs_[slot.output];
     const iovec staged{outputs_.bytes(slot.output) + output.begin, output.end - output.begin};
     std::size_t sent = 0;
-    if (!send_some(slot, {&staged, 1}, MSG_MORE, sent, counters_)) return Sent::failed;
+    if (const int failure = send_some(slot, {&staged, 1}, MSG_MORE, sent, counters_)) {
+      return break_off(link, slot, failure);
+    }
     output.begin += static_cast<std::uint32_t>(sent);
     if (output.begin < output.end) {
       slot.send_wanted = true;

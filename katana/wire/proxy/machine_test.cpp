@@ -132,6 +132,16 @@ TEST(ProxyMachine, fields_are_passed_over) {
   EXPECT_EQ(read_with(header(0x21, 0x11, most + "x"), "GET", 100, 100), "length");
 }
 
+// Its fields fit in what it says, and that is one octet too long.
+TEST(ProxyMachine, a_header_longer_than_the_bound_is_refused_though_its_fields_fit) {
+  const std::string most(header_bytes_max - 16 - 12 - 3, 'x');
+  EXPECT_EQ(read_with(header(0x21, 0x11, v4 + field(0xe0, most)), "GET", 100, 100),
+            "192.0.2.1#5000");
+  EXPECT_EQ(read_with(header(0x21, 0x11, v4 + field(0xe0, most + "x")), "GET", 100, 100), "length");
+  EXPECT_EQ(read_with(header(0x20, 0x00, std::string(header_bytes_max - 15, 'x')), "GET", 100, 100),
+            "length");
+}
+
 TEST(ProxyMachine, lengths_that_do_not_fit_are_refused) {
   EXPECT_EQ(read_header(header(0x21, 0x11, v4.substr(1))), "length");
   EXPECT_EQ(read_header(header(0x21, 0x21, v6.substr(1))), "length");

@@ -136,6 +136,8 @@ std::vector<std::string> ChatWorld::faults_at_rest() {
              fmt::format("reactor {}: {} due, {} delivered, {} lost", index, counters.due.value(),
                          counters.delivered.value(), counters.lost()));
   }
+  complain(!network_.descriptors().empty(),
+           fmt::format("{} descriptors are open", network_.descriptors().size()));
   complain(directory_.connections() != 0,
            fmt::format("{} connections are not dismissed", directory_.connections()));
   complain(directory_.rooms() != 1, fmt::format("{} rooms are left", directory_.rooms()));

@@ -167,6 +167,8 @@ std::vector<std::string> ClusterWorld::faults_at_rest() {
   const auto require = [&faults](bool holds, std::string what) {
     if (!holds && faults.size() < 10) faults.push_back(std::move(what));
   };
+  require(network_.descriptors().empty(),
+          fmt::format("{} descriptors are open", network_.descriptors().size()));
   for (std::size_t number = 0; number < servers_.size(); ++number) {
     if (servers_[number] == nullptr) continue;
     Server& server = *servers_[number];
