@@ -13,7 +13,7 @@ class BreakTest : public ReactorTest {
  protected:
   // A connection that we have begun, and whose session does not read.
   TestSession& begin_paused() {
-    EXPECT_TRUE(reactor().connect({.port = 80}, protocol_));
+    EXPECT_TRUE(reactor().connect({.port = 80}, protocol_, nullptr));
     TestSession& session = *protocol_.sessions.back();
     link_state(0).writable = SIZE_MAX;
     link_state(0).failure = EPIPE;
@@ -75,7 +75,7 @@ TEST_F(BreakTest, what_it_writes_to_a_lost_link_is_dropped_and_it_is_not_asked_f
 }
 
 TEST_F(BreakTest, what_only_waited_for_room_reads_on_at_once) {
-  EXPECT_TRUE(reactor().connect({.port = 80}, protocol_));
+  EXPECT_TRUE(reactor().connect({.port = 80}, protocol_, nullptr));
   TestSession& session = *protocol_.sessions.back();
   EXPECT_TRUE(session.connection.outbox().write(std::string(5000, 'x')));
   EXPECT_TRUE(session.connection.output_full());
@@ -112,7 +112,7 @@ TEST_F(BreakTest, one_that_is_reading_or_ending_or_was_accepted_ends_with_its_li
     if (which == "accepted") {
       connect();
     } else {
-      EXPECT_TRUE(reactor().connect({.port = 80}, protocol_));
+      EXPECT_TRUE(reactor().connect({.port = 80}, protocol_, nullptr));
     }
     Connection& connection = protocol_.sessions.back()->connection;
     if (which != "reads") connection.pause(PauseReason::content_unwanted);
