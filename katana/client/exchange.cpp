@@ -243,7 +243,7 @@ std::string too_many(std::uint32_t redirects_max, Bytes location) {
   return fmt::format(
       "more than {} redirects (redirects_max), the next to {:?}: the server may "
       "redirect in a loop",
-      redirects_max, location.substr(0, 200));
+      redirects_max, shown_url(location, 200));
 }
 
 }  // namespace

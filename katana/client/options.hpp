@@ -110,8 +110,8 @@ struct HttpClientOptions {
   std::uint32_t redirects_max = 0;
   // From https to http. Refused by default: the request would be sent in plaintext.
   bool redirects_to_plaintext = false;
-  // Fields that a redirect does not take to another origin, besides Authorization, Cookie and
-  // Proxy-Authorization.
+  // Fields that a redirect does not take to another origin, besides those of credentials
+  // (wire/http/secret_names.hpp): Authorization, Cookie, X-API-Key and the like.
   std::vector<std::string> secret_fields = {};
 
   // fetch() sends Accept-Encoding and decodes the content; content_bytes_max limits what it

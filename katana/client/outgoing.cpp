@@ -139,7 +139,7 @@ Result<Outgoing> make_outgoing(Request& request, const HttpClientOptions& option
                     "and Host a name with an optional port",
                     made.method, made.host));
   }
-  made.name = fmt::format("{} {}", made.method, request.url().substr(0, 500));
+  made.name = fmt::format("{} {}", made.method, shown_url(request.url()));
   made.origin = std::move(url->origin);
   made.source = request.source();
   made.expects = request.expects_continue();

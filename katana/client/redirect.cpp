@@ -6,11 +6,11 @@
 #include <array>
 
 #include "katana/wire/http/characters.hpp"
+#include "katana/wire/http/secret_names.hpp"
 
 namespace katana::client {
 namespace {
 
-constexpr std::array<Bytes, 3> credentials = {"Authorization", "Cookie", "Proxy-Authorization"};
 constexpr std::array<Bytes, 4> about_content = {"Content-Type", "Content-Encoding",
                                                 "Content-Language", "Content-Location"};
 
@@ -49,7 +49,7 @@ Result<void> check_target(const Url& from, const Url& to, Bytes text,
   return fail(Code::permission_denied,
               fmt::format("redirect from https to {:?} refused: the request would be sent in "
                           "plaintext; set redirects_to_plaintext to allow it",
-                          text.substr(0, 200)));
+                          shown_url(text, 200)));
 }
 
 }  // namespace
@@ -88,7 +88,7 @@ Result<void> follow_redirect(Request& request, const Url& from, unsigned status,
   const auto is_dropped = [&](const Request::Field& field) {
     if (becomes_get && is_any_of(about_content, field.name)) return true;
     return is_foreign &&
-           (is_any_of(credentials, field.name) || is_any_of(options.secret_fields, field.name) ||
+           (http::is_secret_field(field.name) || is_any_of(options.secret_fields, field.name) ||
             is_any_of(request.secret_fields(), field.name) ||
             http::equals_ignoring_case(field.name, "Host"));
   };

@@ -208,6 +208,35 @@ TEST_F(RedirectTest, https_does_not_become_http_unless_allowed) {
   EXPECT_EQ(request.url(), "http://server.test/");
 }
 
+TEST_F(RedirectTest, credentials_and_the_host_of_before_do_not_reach_another_origin) {
+  const auto from = parse_url("https://server.test/");
+  for (const char* const name :
+       {"Authorization", "cookie", "X-API-Key", "Proxy-Authorization", "Host", "X-Auth-Token"}) {
+    Request request("https://server.test/");
+    request.field(name, "secret").field("Accept", "text/plain");
+    Request same = request;
+    ASSERT_TRUE(follow_redirect(same, *from, 302, "/other", {}));
+    EXPECT_EQ(same.fields().size(), 2u) << name;
+    ASSERT_TRUE(follow_redirect(request, *from, 302, "https://other.test/", {}));
+    ASSERT_EQ(request.fields().size(), 1u) << name;
+    EXPECT_EQ(request.fields()[0].name, "Accept");
+  }
+}
+
+TEST_F(RedirectTest, errors_show_no_credential_of_a_url) {
+  EXPECT_EQ(shown_url("https://a.test/x?page=2&access_token=abc&c%6fde=1&b"),
+            "https://a.test/x?page=2&access_token=***&c%6fde=***&b");
+  EXPECT_EQ(shown_url("https://user:pass:word@a.test/b@c"), "https://user:***@a.test/b@c");
+  EXPECT_EQ(shown_url("https://a.test:8080/"), "https://a.test:8080/");
+  EXPECT_EQ(shown_url("/reset?token=abc#x"), "/reset?token=***");
+  EXPECT_EQ(shown_url(std::string(600, 'a')).size(), 500u);
+  Reply& reply = fetch(Request("http://server.test/?api_key=1"));
+  answer(0);
+  say(0, redirect(302, "http://user:secret@two.test/?code=abc"));
+  EXPECT_THAT(error_of(reply),
+              AllOf(Not(HasSubstr("secret")), Not(HasSubstr("abc")), HasSubstr("api_key=***")));
+}
+
 TEST_F(RedirectTest, one_deadline_holds_for_all_hops) {
   Reply& reply = fetch(Request("http://server.test/").timeout(seconds(2)));
   answer(0);

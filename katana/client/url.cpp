@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "katana/wire/http/characters.hpp"
+#include "katana/wire/http/secret_names.hpp"
 #include "katana/wire/http/url.hpp"
 
 namespace katana::client {
@@ -15,7 +16,15 @@ constexpr std::uint16_t http_port = 80, https_port = 443;
 std::unexpected<Error> wrong(Bytes url, const char* what) {
   return fail(Code::invalid_argument,
               fmt::format("URL {:?} {}; expected http://host:port/path?query, or https",
-                          url.substr(0, 200), what));
+                          shown_url(url, 200), what));
+}
+
+// A name that is not well-formed may be one.
+bool is_credential(Bytes encoded) {
+  if (!http::needs_form_decoding(encoded)) return http::is_secret_parameter(encoded);
+  std::string name(encoded);
+  const auto size = http::decode_form(encoded, name);
+  return !size || http::is_secret_parameter(Bytes(name).substr(0, *size));
 }
 
 // In the form of a URL.
@@ -27,6 +36,31 @@ std::string bracketed(const std::string& host) {
 
 std::string Origin::text() const {
   return fmt::format("{}://{}:{}", secure ? "https" : "http", bracketed(host), port);
+}
+
+std::string shown_url(Bytes url, std::size_t bytes_max) {
+  const std::size_t mark = std::min(url.find('?'), url.size());
+  std::string shown(url.substr(0, mark));
+  const std::size_t authority = shown.find("://");
+  if (authority != std::string::npos) {
+    const std::size_t begin = authority + 3;
+    const std::size_t at = shown.substr(0, shown.find('/', begin)).rfind('@');
+    const std::size_t colon = shown.find(':', begin);
+    if (at != std::string::npos && colon < at) shown.replace(colon + 1, at - colon - 1, "***");
+  }
+  Bytes rest = url.substr(mark);
+  while (!rest.empty()) {
+    shown += rest.front();  // "?" or "&"
+    rest.remove_prefix(1);
+    const Bytes pair = rest.substr(0, rest.find('&'));
+    const std::size_t equals = pair.find('=');
+    const bool hides = equals != Bytes::npos && is_credential(pair.substr(0, equals));
+    shown.append(hides ? pair.substr(0, equals + 1) : pair);
+    if (hides) shown += "***";
+    rest.remove_prefix(pair.size());
+  }
+  if (shown.size() > bytes_max) shown.resize(bytes_max);
+  return shown;
 }
 
 Result<Url> parse_url(Bytes text) {

@@ -3,6 +3,7 @@
 // Owns       its texts.
 // Thread     a value.
 // Fails      parse_url() names the URL, what is wrong with it, and the expected form.
+// Invariant  no error shows a credential that a URL has.
 #pragma once
 
 #include <cstdint>
@@ -27,6 +28,10 @@ struct Url {
   std::string authority;  // the value of Host: without the scheme's default port
   std::string target;     // path and query; a fragment is not sent
 };
+
+// The URL for logs and errors: without a password in it, with "***" for the values of parameters
+// that have the name of a credential (wire/http/secret_names.hpp), and of `bytes_max` at most.
+std::string shown_url(Bytes url, std::size_t bytes_max = 500);
 
 // http://host[:port][/path][?query], or https.
 Result<Url> parse_url(Bytes text);

@@ -250,8 +250,8 @@ KATANA_DESCRIBE(
     (access_log, help("one record for each request; its level: log.levels access=…")),
     (queries, help("false: logs omit the query of a target")),
     (secret_parameters, length(0, 256), each(length(1, 256)),
-     help("query parameters whose values logs replace with ***, beside those that a "
-          "route's Query<> marks secret")),
+     help("query parameters whose values logs replace with ***, beside those of credentials "
+          "and those that a route's Query<> marks secret")),
     (metrics, help("count requests and measure their durations, by route")),
     (duration_buckets, length(0, 64),
      help("upper bounds of the histogram buckets in /metrics; empty: 15 from 100us to 30s")),

@@ -1,9 +1,11 @@
 // shown_target(): the target of a request as logs show it.
 //
-//   GET /reset?token=abc&lang=en   with a secret `token`:  /reset?token=***&lang=en
-//                                  without queries:        /reset
+//   GET /reset?token=abc&lang=en   /reset?token=***&lang=en
+//                                  without queries: /reset
+//   GET /reset/abc                 of the route /reset/{token}: /reset/***
 //
-// Secret is what the rules name, and what the route's Query<> marks secret (base/rules.hpp).
+// Secret is what has the name of a credential (wire/http/secret_names.hpp), what the rules name, and
+// what the route's Query<> marks secret (base/rules.hpp).
 //
 // Owns       nothing.
 // Borrows    the record, and `room`, in which the text stands when it is not the target's own.
@@ -23,8 +25,8 @@
 namespace katana::server {
 
 struct TargetRules {
-  bool queries = true;  // false: nothing behind the "?" is shown
-  std::vector<std::string> secret_parameters = {};
+  bool queries = true;                              // false: nothing behind the "?" is shown
+  std::vector<std::string> secret_parameters = {};  // beside those of credentials
 };
 
 Bytes shown_target(const session::ExchangeRecord& record, const TargetRules& rules, Text& room);

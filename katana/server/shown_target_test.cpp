@@ -8,8 +8,10 @@
 namespace katana::server {
 namespace {
 
-std::string shown(Bytes target, const TargetRules& rules, std::vector<std::string> of_route = {}) {
+std::string shown(Bytes target, const TargetRules& rules, std::vector<std::string> of_route = {},
+                  std::string pattern = {}) {
   session::RouteMark route;
+  route.pattern = std::move(pattern);
   route.secret_parameters = std::move(of_route);
   session::ExchangeRecord record;
   record.route = &route;
@@ -18,8 +20,36 @@ std::string shown(Bytes target, const TargetRules& rules, std::vector<std::strin
   return std::string(shown_target(record, rules, room));
 }
 
-TEST(ShownTarget, without_rules_it_is_what_was_sent) {
-  EXPECT_EQ(shown("/a?token=1&b=2", {}), "/a?token=1&b=2");
+TEST(ShownTarget, without_a_secret_it_is_what_was_sent) {
+  EXPECT_EQ(shown("/a?page=1&b=2", {}), "/a?page=1&b=2");
+  EXPECT_EQ(shown("/a", {}), "/a");
+}
+
+TEST(ShownTarget, values_of_parameters_with_the_name_of_a_credential_are_masked_without_rules) {
+  EXPECT_EQ(shown("/login/callback?code=SplxlOBeZQ&state=af0ifj&iss=https://id.example", {}),
+            "/login/callback?code=***&state=***&iss=https://id.example");
+  EXPECT_EQ(shown("/a?access_token=1&page=2&apiKey=3", {}),
+            "/a?access_token=***&page=2&apiKey=***");
+  EXPECT_EQ(shown("/a?c%6fde=1", {}), "/a?c%6fde=***");
+  session::ExchangeRecord of_no_route;
+  of_no_route.target = "/gone?reset_token=abc";
+  Text room;
+  EXPECT_EQ(shown_target(of_no_route, {}, room), "/gone?reset_token=***");
+}
+
+TEST(ShownTarget, segments_of_a_path_with_the_name_of_a_credential_are_masked) {
+  EXPECT_EQ(shown("/reset/abc", {}, {}, "/reset/{token}"), "/reset/***");
+  EXPECT_EQ(shown("/u/7/reset/abc?x=1", {}, {}, "/u/{id}/reset/{reset_token}"),
+            "/u/7/reset/***?x=1");
+  EXPECT_EQ(shown("/reset/abc?x=1", {.queries = false}, {}, "/reset/{token}"), "/reset/***");
+  EXPECT_EQ(shown("/in/a/b/c", {}, {}, "/in/{token...}"), "/in/***");
+  EXPECT_EQ(shown("/users/7", {}, {}, "/users/{id}"), "/users/7");
+  EXPECT_EQ(shown("/countries/DE", {}, {}, "/countries/{code}"), "/countries/DE");
+  // Where the path is not written as the pattern has it, the pattern is shown.
+  for (const char* const sent : {"/./reset/abc", "/r%65set/abc", "http://a/reset/abc",
+                                 "/reset//abc", "/x/../reset/abc", "/reset/abc/"}) {
+    EXPECT_EQ(shown(sent, {}, {}, "/reset/{token}"), "/reset/{token}") << sent;
+  }
 }
 
 TEST(ShownTarget, values_of_secret_parameters_are_masked_and_nothing_else) {

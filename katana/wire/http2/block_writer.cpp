@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "katana/wire/http/characters.hpp"
+#include "katana/wire/http/secret_names.hpp"
 
 namespace katana::http2 {
 namespace {
@@ -26,14 +27,6 @@ bool stays_at_home(Bytes name, Bytes value) noexcept {
     if (http::equals_ignoring_case(name, each)) return true;
   }
   return http::equals_ignoring_case(name, "te") && !http::equals_ignoring_case(value, "trailers");
-}
-
-// Who passes such a field on may not put it into a table (RFC 7541 §7.1.3).
-bool is_secret(Bytes name) noexcept {
-  for (const Bytes each : {"authorization", "cookie", "proxy-authorization", "set-cookie"}) {
-    if (http::equals_ignoring_case(name, each)) return true;
-  }
-  return false;
 }
 
 }  // namespace
@@ -69,7 +62,8 @@ char* put_lines(char* to, Bytes lines) noexcept {
     const Bytes value = lines.substr(colon + 2, end - colon - 2);
     lines.remove_prefix(end + 2);
     if (stays_at_home(name, value)) continue;
-    *to++ = static_cast<char>(is_secret(name) ? never_indexed : not_indexed);  // a new name
+    // A proxy that passes a credential on may not put it into a table (RFC 7541 §7.1.3).
+    *to++ = static_cast<char>(http::is_secret_field(name) ? never_indexed : not_indexed);
     to = put_integer(to, 0, 7, name.size());
     for (const char c : name) *to++ = http::to_lower(c);
     to = put_string(to, value);
