@@ -161,7 +161,7 @@ void DatabaseStart::run(const std::shared_ptr<Shared>& shared) {
     ++failures;
     const Duration pause =
         std::min(backoff(failures, options.backoff_min, options.backoff_max, random()),
-                 options.wait_max - waited);
+                 Duration{options.wait_max.ns - waited.ns});
     shared->why = "it is awaited: " + opened.error().describe();
     if (shared->place != nullptr) shared->place->set_reason(shared->why);
     attempts.tell(opened.error(), pause);
