@@ -4,8 +4,8 @@
 //                                  without queries: /reset
 //   GET /reset/abc                 of the route /reset/{token}: /reset/***
 //
-// Secret is what has the name of a credential (wire/http/secret_names.hpp), what the rules name, and
-// what the route's Query<> marks secret (base/rules.hpp).
+// Secret is what has the name of a credential (wire/http/secret_names.hpp), what the rules name,
+// and what the route's Query<> marks secret (base/rules.hpp).
 //
 // Owns       nothing.
 // Borrows    the record, and `room`, in which the text stands when it is not the target's own.
