@@ -22,10 +22,12 @@ namespace katana {
 
 // How many bits of an address make a client.
 struct ClientBits {
-  unsigned v4 = 32;
-  unsigned v6 = 64;
+  unsigned v4 = 32;  // leading bits kept of an IPv4 address, 0 to 32
+  unsigned v6 = 64;  // leading bits kept of an IPv6 address, 0 to 128
 };
 
+// The result clears the other bits. An IPv6 address that NAT64 or 6to4 made of an IPv4 address
+// counts as IPv4.
 IpAddress client_network(const IpAddress& address, const ClientBits& bits = {}) noexcept;
 // "192.0.2.1", "192.0.2.1:5000", "2001:db8::1", "[2001:db8::1]:5000" as RFC 5952 writes their
 // networks; "unix:uid=1000" and other texts as they are.

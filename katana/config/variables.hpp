@@ -29,8 +29,8 @@ inline constexpr Bytes variable_separator = "__";
 
 // Of a variable with the prefix: the keys that it names, or why it names none.
 struct VariableKeys {
-  std::vector<std::string> path = {};
-  std::string words = {};  // empty: the path is meant, whether it leads anywhere or not
+  std::vector<std::string> path = {};  // the outermost group comes first; empty: `words` says why
+  std::string words = {};              // empty: the path is meant, whether it leads anywhere or not
 };
 // `name`: with the prefix.
 VariableKeys keys_of_variable(Bytes name, Bytes prefix, Bytes value, const Shape& shape);

@@ -25,6 +25,7 @@ class Lock {
   Lock(const Lock&) = delete;
   Lock& operator=(const Lock&) = delete;
 
+  // The calling thread spins for a moment and then sleeps in the kernel. The lock is not recursive.
   void lock() noexcept {
     std::uint32_t expected = is_free;
     // acquire: what the last holder wrote; release, below: for the next.
@@ -33,6 +34,7 @@ class Lock {
       wait();
     }
   }
+  // Only the holder calls this; the lock wakes at most one sleeping thread.
   void unlock() noexcept {
     if (word_.exchange(is_free, std::memory_order_release) == has_sleepers) [[unlikely]] {
       futex_wake(&word_, 1);

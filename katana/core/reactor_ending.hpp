@@ -78,8 +78,11 @@ class ReactorEnding : public ReactorSending<Engine> {
   // arrived before is still for the session, when it reads on; behind that on_closed() is called
   // again. What it writes meanwhile is dropped.
   KATANA_RARE bool reads_on(Connection& connection) noexcept {
-    if (!connection.outgoing_ || !connection.receive_paused_ || connection.finishing())
+    const bool has_session = connection.state_ != ConnectionState::opening;
+    if (!connection.outgoing_ || !connection.receive_paused_ || connection.finishing() ||
+        !has_session) {
       return false;
+    }
     if (connection.failure_ == 0) connection.failure_ = ECONNRESET;
     connection.outbox_.clear();
     if (connection.transform_ != nullptr) connection.transform_->output().clear();

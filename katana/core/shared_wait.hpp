@@ -34,7 +34,7 @@ class SharedWait;
 // What stands in the list.
 class SharedWaiter final : public Message, public ListHook<SharedWaiter> {
  public:
-  using List = LinkedList<SharedWaiter>;
+  using List = LinkedList<SharedWaiter>;  // the mutex of its owner guards it
 
   SharedWaiter(Executor& home, SharedWait& owner, Waiting waiting) noexcept
       : Message(&SharedWaiter::arrive), home_(home), owner_(&owner), waiting_(waiting) {}
@@ -104,6 +104,7 @@ class SharedEvent {
   // Any thread. Those who wait, and those who come later, go on.
   void set() noexcept;
 
+  // A coroutine awaits it on its own executor; the event outlives it.
   class [[nodiscard]] Wait : public SharedWait {
    public:
     explicit Wait(SharedEvent& event) noexcept : event_(event) {}
@@ -115,7 +116,7 @@ class SharedEvent {
    private:
     SharedEvent& event_;
   };
-  Wait wait() noexcept { return Wait(*this); }
+  Wait wait() noexcept { return Wait(*this); }  // co_await begins the wait; any thread
 
  private:
   Lock mutex_;  // what follows
@@ -148,6 +149,7 @@ class SharedPlaces {
     explicit Place(SharedPlaces& of) noexcept : of_(&of) {}
     SharedPlaces* of_ = nullptr;
   };
+  // A coroutine awaits it for a Place; one that is destroyed before it resumes gives it back.
   class [[nodiscard]] Acquire : public SharedWait {
    public:
     explicit Acquire(SharedPlaces& of) noexcept : of_(of) {}
@@ -163,8 +165,8 @@ class SharedPlaces {
     SharedPlaces& of_;
     bool is_refused_ = false;
   };
-  Acquire acquire() noexcept { return Acquire(*this); }
-  std::size_t waiting() const;
+  Acquire acquire() noexcept { return Acquire(*this); }  // co_await begins the wait; any thread
+  std::size_t waiting() const;  // coroutines that have no place yet; any thread
 
  private:
   void give_back() noexcept;

@@ -31,6 +31,7 @@ class AwaitedBackend final : public Backend {
   AwaitedBackend(Bytes system, Duration timeout, std::string why)
       : system_(system), timeout_(timeout), why_(std::move(why)) {}
 
+  // Any thread. The errors of later statements say why the database is not there yet.
   void set_reason(std::string why);
   // REQUIRES that it was not called before.
   void adopt(Database database);

@@ -14,6 +14,7 @@
 namespace katana::database {
 
 struct Opening {
+  // A stop ends the attempt with Code::cancelled; any thread may ask for it.
   std::stop_token stop = {};
   // The database answers and nothing else migrates it: what follows may take long, and is no wait.
   std::function<void()> on_reached = {};

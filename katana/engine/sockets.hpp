@@ -75,7 +75,7 @@ struct FileSent {
   std::size_t accepted = 0;
   bool full = false;
   bool failed = false;
-  int failure = 0;
+  int failure = 0;  // an errno value; 0 while the connection holds
 };
 
 // Sends `before` and then the file, and holds back what is less than a segment until the file

@@ -29,15 +29,17 @@
 
 namespace katana::host {
 
+// What one start of a database needs.
 struct DatabaseStartOptions {
+  // One attempt. With a wait_max above 0 it runs on the thread of the DatabaseStart.
   std::function<Result<database::Database>(const database::Opening&)> open = {};
   Duration wait_max = {};        // for the database to come; 0: it has to be there
   Duration timeout = {};         // of its calls that are given none
   std::string_view system = {};  // Backend::system() of what is awaited
-  log::Logger logger = {};
-  Duration backoff_min = milliseconds(200);
-  Duration backoff_max = seconds(5);
-  Duration answer_max = seconds(1);  // what start() waits for the first attempt to reach it
+  log::Logger logger = {};       // told of attempts that fail, and of the one that succeeds
+  Duration backoff_min = milliseconds(200);  // the first wait; chance takes up to half of it
+  Duration backoff_max = seconds(5);         // the longest wait, likewise
+  Duration answer_max = seconds(1);          // what start() waits for the first attempt to reach it
 };
 
 // Called with a lock held: neither calls the DatabaseStart.

@@ -191,7 +191,8 @@ struct LogSettings {
   std::string file;
   std::string json_file;
   std::string binary_file;
-  config::ByteCount file_bytes_max = config::mebibytes(64), output_bytes_max = config::mebibytes(1);
+  config::ByteCount file_bytes_max = config::mebibytes(64),  // a log file of this size is rotated
+      output_bytes_max = config::mebibytes(1);               // records that wait for one output
   unsigned files_kept = 8;
   bool synchronous = false;
   log::WhenFull when_full = log::WhenFull::drop;

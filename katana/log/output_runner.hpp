@@ -22,18 +22,25 @@
 
 namespace katana::log {
 
+// One piece of work for an output.
 struct OutputJob {
-  enum class Kind : std::uint8_t { open, write, rotate };
-  Kind kind = Kind::write;
+  // What the runner does with the output.
+  enum class Kind : std::uint8_t {
+    open,   // opens it, and ends an earlier failure
+    write,  // writes `bytes`
+    rotate  // begins a new file, and keeps `keep` old ones
+  };
+  Kind kind = Kind::write;    // decides which members below count
   Buffer bytes = Buffer();    // to write
   std::uint64_t records = 0;  // in them
   unsigned keep = 0;          // of old files, to rotate
   std::uint64_t opening = 0;  // which opening of the output it belongs to
 };
 
+// A job that the runner has done, and what became of it.
 struct OutputDone {
-  OutputJob job;  // its buffer can be used again
-  Result<void> result = {};
+  OutputJob job;                   // its buffer can be used again
+  Result<void> result = {};        // of the job
   std::uint64_t size = 0;          // of the output then
   std::int64_t begun_wall_ns = 0;  // likewise
 };
@@ -41,8 +48,9 @@ struct OutputDone {
 class OutputRunner {
  public:
   virtual ~OutputRunner() = default;
+  // Queues the job behind those given before; an inline runner does it before it returns.
   virtual void give(OutputJob job) = 0;
-  virtual std::optional<OutputDone> take() = 0;
+  virtual std::optional<OutputDone> take() = 0;  // the oldest done job; nothing: none is done
   // Until a job is done that was not taken yet, or for `wait_max`. Returns the time then.
   virtual Instant wait(Instant now, Duration wait_max) = 0;
   // Calls the hook of thread_runner() when the next job is done.

@@ -52,8 +52,8 @@ struct SinkOptions {
   std::uint32_t buffer_bytes = 64 * 1024;
   Duration retry_after = seconds(1);
   std::uint64_t queue_bytes_max = 1024 * 1024;  // that wait for the output
-  WhenSlow when_slow = WhenSlow::wait;
-  Duration stalled_after = seconds(1);  // an output that has moved nothing for so long
+  WhenSlow when_slow = WhenSlow::wait;          // what a full queue does to new records
+  Duration stalled_after = seconds(1);          // an output that has moved nothing for so long
 };
 
 // Standard error; in colours when it is a terminal and NO_COLOR is not set. WhenSlow::drop.
@@ -73,6 +73,7 @@ class Sink {
   Sink(SinkOptions options, Report report, std::unique_ptr<OutputRunner> runner = nullptr);
 
   Level level() const noexcept { return options_.level; }
+  // The name of its output; reports name the sink by it.
   const std::string& name() const noexcept { return name_; }
   bool is_binary() const noexcept { return options_.layout == LayoutKind::binary; }
   // `text` is the entry as plain text, once a sink has made it, so that several share the work. It
@@ -97,7 +98,9 @@ class Sink {
   std::uint64_t written() const noexcept { return written_; }
   std::uint64_t lost() const noexcept { return lost_; }        // the output failed
   std::uint64_t dropped() const noexcept { return dropped_; }  // the queue was full
+  // Records that the sink has accepted and that are neither written nor lost.
   std::uint64_t waiting() const noexcept { return accepted_ - settled_; }
+  // What the log itself says of a failing or slow sink.
   struct Trouble {
     std::string sink;
     std::string reason;

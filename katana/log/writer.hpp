@@ -60,7 +60,7 @@ class Writer {
   ticks::TickScale& scale() noexcept { return scale_; }
   std::uint64_t records() const noexcept { return records_; }
   std::uint64_t lost() const noexcept;
-  std::uint64_t dropped_by_outputs() const noexcept;
+  std::uint64_t dropped_by_outputs() const noexcept;  // records that found a sink's queue full
   std::size_t site_count() const noexcept { return sites_.size(); }
 
  private:

@@ -29,7 +29,7 @@ namespace katana::passwords {
 
 class KnownDevices {
  public:
-  static constexpr std::size_t secret_bytes_min = 32;
+  static constexpr std::size_t secret_bytes_min = 32;  // make() refuses a shorter secret
   static constexpr std::size_t secrets_max = 8;  // the first makes tokens, all of them are good
 
   // Without a secret it takes a random one: tokens are good in this process, until it ends.

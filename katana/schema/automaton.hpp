@@ -38,14 +38,15 @@ enum class Found : std::uint8_t {
 
 class Automaton {
  public:
-  static constexpr std::size_t nodes_max = 4096;
-  static constexpr std::size_t states_max = 1024;
+  static constexpr std::size_t nodes_max = 4096;   // beyond it compile() returns nothing
+  static constexpr std::size_t states_max = 1024;  // beyond it there is no table
 
   // `expression` is UTF-8, and PCRE2 takes it.
   static std::optional<Automaton> compile(Bytes expression);
   // Anywhere in the text, as far as it is UTF-8.
   Found find(Bytes text, StepBudget& budget) const;
 
+  // find() uses a table, and neither allocates nor is `costly`.
   bool has_table() const noexcept { return !states_.empty(); }
 
  private:

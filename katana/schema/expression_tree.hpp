@@ -23,8 +23,8 @@ namespace katana::schema {
 // A set of code points: ranges in order, none of which touches another.
 class CharacterSet {
  public:
-  using Range = std::pair<char32_t, char32_t>;  // both are in it
-  static constexpr char32_t code_max = 0x10ffff;
+  using Range = std::pair<char32_t, char32_t>;    // both are in it
+  static constexpr char32_t code_max = 0x10ffff;  // the last code point of Unicode
 
   // REQUIRES from <= to.
   void add(char32_t from, char32_t to) { ranges_.emplace_back(from, to); }
@@ -41,6 +41,7 @@ class CharacterSet {
 };
 
 struct ExpressionTree {
+  // What a part matches.
   enum class Kind : std::uint8_t {
     set,           // one character of it
     sequence,      // the parts, one behind the other; without parts: nothing
@@ -49,9 +50,9 @@ struct ExpressionTree {
     begin,         // ^: the place before the text
     end,           // $: the place behind it
   };
-  static constexpr std::size_t endless = SIZE_MAX;
+  static constexpr std::size_t endless = SIZE_MAX;  // `most` of a repeat without an upper bound
 
-  Kind kind = Kind::sequence;
+  Kind kind = Kind::sequence;              // decides which members below count
   CharacterSet set = {};                   // of Kind::set, normalised
   std::vector<ExpressionTree> parts = {};  // of the others
   std::size_t least = 1;                   // of Kind::repeat

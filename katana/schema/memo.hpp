@@ -18,13 +18,15 @@ struct Node;
 
 class Memo {
  public:
+  // What the evaluation knows of an instance and a schema.
   enum class Verdict : std::uint8_t {
-    unknown,
-    fits,
+    unknown,     // not evaluated yet
+    fits,        // the instance fits the schema
     fails,       // and nobody was told why
     fails_told,  // the findings say why
   };
 
+  // The verdict that set() noted; unknown: there is none.
   Verdict find(const Node* node, std::uint64_t instance) const noexcept {
     if (entries_.empty()) return Verdict::unknown;
     return entries_[place_of(node, instance)].verdict();

@@ -190,7 +190,7 @@ class ExchangeCore {
   bool patient = false;          // the reply may be silent for as long as it likes
   const RouteMark* route = nullptr;
   std::unique_ptr<ExchangeContext> context;
-  RequestShare state;
+  RequestShare state;  // empty until something needs it; tasks of the request share it
   std::unique_ptr<Pending> pending;  // ends before its state and its context
   Instant handler_deadline = never;
   Instant began;

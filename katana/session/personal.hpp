@@ -19,7 +19,7 @@ namespace katana::session {
 
 // What makes a reply personal. `none` is for values that are the same for every client.
 enum class Personal : std::uint8_t {
-  none = 0,
+  none = 0,       // sets no mark
   principal = 1,  // credentials were judged
   session = 2,    // the session was loaded, or one was begun
   value = 4,      // the handler took what middleware found out
@@ -34,9 +34,11 @@ enum class Personal : std::uint8_t {
 
 class PersonalMark {
  public:
+  // Any thread may call it; nothing takes a mark back.
   void set(Personal by) noexcept {
     bits_.fetch_or(static_cast<std::uint8_t>(by), std::memory_order_relaxed);  // bits alone
   }
+  // This very thing has set the mark; false for `none`.
   bool has(Personal by) const noexcept { return (bits() & static_cast<std::uint8_t>(by)) != 0; }
   // The reply is for one client, and for no other.
   bool is_set() const noexcept { return (bits() & ~of_some) != 0; }

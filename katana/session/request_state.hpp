@@ -89,6 +89,7 @@ class RequestState {
   std::vector<Names, recycler::Allocator<Names>> read_fields_;
 };
 
+// A counted share of a RequestState: the last one that goes deletes the state.
 class RequestShare {
  public:
   RequestShare() noexcept = default;
@@ -101,6 +102,7 @@ class RequestShare {
   }
   ~RequestShare() { reset(); }
 
+  // Gives up the share, and deletes the state if no other share is left.
   void reset() noexcept {
     RequestState* const state = std::exchange(state_, nullptr);
     if (state != nullptr && --state->shares_ == 0) delete state;

@@ -46,6 +46,8 @@ class JetStreams final : public Streams {
   // for it, and nats-server 2.9 goes on removing files behind its answer to STREAM.DELETE.
   static constexpr Duration gone_min = seconds(1);
 
+  // The bus gives this function, which keeps a message until a stream stores it. Without one,
+  // submit() fails with Code::unsupported.
   using Submit = std::function<Result<void>(const Publication&)>;
   JetStreams(Bus& bus, std::string prefix, Submit submit = {}, NatsObserver* observer = nullptr)
       : bus_(bus), names_{std::move(prefix)}, submit_(std::move(submit)), observer_(observer) {}

@@ -47,6 +47,7 @@ namespace katana::bus {
 
 class NatsBus final : public Bus, private Interest {
  public:
+  // A drain waits at most this long for the server to store what the queue holds.
   static constexpr Duration store_drain_max = seconds(3);
 
   // Does not connect; until start() what is published is treated as NatsOptions::away says.

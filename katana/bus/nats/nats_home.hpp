@@ -43,9 +43,10 @@ class NatsBus::Home final : public std::enable_shared_from_this<Home>,
   struct Place final : core::Attachment {
     explicit Place(std::shared_ptr<Home> given) noexcept : home(std::move(given)) {}
     ~Place() override { home->end(); }
-    const std::shared_ptr<Home> home;
+    const std::shared_ptr<Home> home;  // never null; a bell may share it
   };
 
+  // NatsBus calls this once, on the thread of the home reactor.
   void start() {
     link_->start();
     take_changes();

@@ -30,10 +30,10 @@ namespace katana::bus {
 
 class StoreQueue {
  public:
-  static constexpr std::size_t window_max = 256;  // sent and not acknowledged
-  static constexpr Duration answer_timeout = seconds(5);
-  static constexpr Duration pause_min = milliseconds(50);
-  static constexpr Duration pause_max = seconds(2);
+  static constexpr std::size_t window_max = 256;           // sent and not acknowledged
+  static constexpr Duration answer_timeout = seconds(5);   // the queue then sends the message again
+  static constexpr Duration pause_min = milliseconds(50);  // after the first refusal
+  static constexpr Duration pause_max = seconds(2);        // each further refusal doubles the pause
 
   explicit StoreQueue(const AwayOptions& bounds) noexcept : bounds_(bounds) {}
 
@@ -42,9 +42,10 @@ class StoreQueue {
   std::size_t size() const noexcept;
   std::size_t bytes() const noexcept;  // memory, of the messages
 
+  // One message that the caller sends to the server and then reports with note_sent().
   struct Item {
     std::uint64_t number;  // of the answer
-    Posted message;
+    Posted message;        // a share of its blocks; the queue keeps another
   };
   // What is to be sent now; nothing: nothing, until due().
   std::optional<Item> next(Instant now);

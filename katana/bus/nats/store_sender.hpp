@@ -21,7 +21,7 @@ namespace katana::bus {
 // Who sends, past the subscribers of this process, who have it already.
 class StoreLink {
  public:
-  virtual bool is_up() const noexcept = 0;
+  virtual bool is_up() const noexcept = 0;  // the link has a server that takes messages
   // False: it could not be written; send_waiting() is called when it can be.
   virtual bool send_stored(const HeldMessage& message, Bytes reply_to) = 0;
 
@@ -31,7 +31,7 @@ class StoreLink {
 
 class StoreSender final : private core::TimerEntry {
  public:
-  static constexpr Duration stalled_after = seconds(2);
+  static constexpr Duration stalled_after = seconds(2);  // since the first refusal in a row
 
   StoreSender(core::Reactor& reactor, StoreQueue& queue, JetStreams& streams, StoreLink& link);
   ~StoreSender();

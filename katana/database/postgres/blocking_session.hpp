@@ -43,12 +43,13 @@ katana::Error as_error(const Refusal& refusal);
 
 class BlockingSession {
  public:
+  // A wait for the server looks for a stop this often.
   static constexpr Duration wait_step = milliseconds(50);
-  struct Clear {
+  struct Clear {  // frees what libpq allocated
     void operator()(PGconn* pg) const noexcept { PQfinish(pg); }
     void operator()(PGresult* result) const noexcept { PQclear(result); }
   };
-  using Rows = std::unique_ptr<PGresult, Clear>;
+  using Rows = std::unique_ptr<PGresult, Clear>;  // owns the rows; they outlive the session
 
   // To the first server that takes it, each for up to connect_timeout.
   static katana::Result<BlockingSession> connect(const Options& options, std::stop_token stop);

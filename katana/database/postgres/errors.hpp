@@ -44,11 +44,12 @@ Error error_of(const Complaint& complaint, Bytes statement);
 // The statement may have been prepared for a schema that is no more: prepared anew, it may run.
 // Known by what the server's source says of itself, whatever its language.
 enum class Staleness : std::uint8_t {
-  none,
+  none,         // the error has another cause
   perhaps,      // what it refers to is not there, or of another type: was it there before?
   plan_is_old,  // it did not begin: its result would have other columns
   name_is_gone  // likewise: the session has no prepared statements any more
 };
+// The SQLSTATE of the server decides; for a plan that is old, the routine or the message too.
 Staleness staleness_of(const Complaint& complaint) noexcept;
 
 }  // namespace katana::database::postgres

@@ -32,7 +32,7 @@ struct MigrateOptions {
   std::vector<Migration> bundled = {};  // instead of a folder
   bool dry_run = false;                 // does everything, and undoes it
   Duration lock_wait = seconds(60);     // for another program that migrates
-  Opening opening = {};
+  Opening opening = {};                 // stops the attempt, and hears of its progress
 };
 
 katana::Result<MigrationReport> migrate(const Options& options, const MigrateOptions& how);

@@ -16,14 +16,16 @@
 
 namespace katana::database::postgres {
 
+// A statement that a migration must not contain; its text is a view of the script.
 struct ScriptStatement {
+  // Why a migration must not contain it.
   enum class Kind : std::uint8_t {
     transaction,  // begins or ends one
     client_rows,  // COPY FROM STDIN
   };
-  Kind kind = Kind::transaction;
-  Bytes words;           // "COMMIT", "START TRANSACTION"
-  std::size_t line = 0;  // counted from 1
+  Kind kind = Kind::transaction;  // the reason that the error gives
+  Bytes words;                    // "COMMIT", "START TRANSACTION"
+  std::size_t line = 0;           // counted from 1
 };
 
 // The first statement that is none of a migration, outside of the bodies of functions.

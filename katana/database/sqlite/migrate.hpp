@@ -26,7 +26,7 @@ struct MigrateOptions {
   std::string folder = {};
   std::vector<Migration> bundled = {};  // instead of a folder
   bool dry_run = false;                 // does everything, and undoes it
-  Opening opening = {};
+  Opening opening = {};                 // hears of the progress; SQLite ignores its `stop`
 };
 
 // Of `options` it uses path, create, busy_wait and vfs.

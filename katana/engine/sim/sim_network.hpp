@@ -109,10 +109,13 @@ class SimNetwork {
   // What a process would have descriptors of: ends of connections that an engine has accepted or
   // begun, and that were not closed. By connection and side, in that order.
   using Descriptors = std::set<std::pair<std::uint64_t, bool>>;
+  // Open ends now; a test looks here for a leak. The reference follows later changes.
   const Descriptors& descriptors() const noexcept { return descriptors_; }
+  // The end enters the set when an engine accepts or begins it; a second call changes nothing.
   void open_descriptor(std::uint64_t connection, bool is_server) {
     descriptors_.emplace(connection, is_server);
   }
+  // The end leaves the set when it closes or resets; an end that is not open changes nothing.
   void close_descriptor(std::uint64_t connection, bool is_server) {
     descriptors_.erase({connection, is_server});
   }

@@ -40,11 +40,11 @@ struct Event {
 struct EventReader {
   std::optional<std::vector<std::string>> keys = std::nullopt;  // nothing: all events
   std::string wanted_id = {};  // Last-Event-ID, until place(); empty: it comes for the first time
-  bool is_placed = false;
-  bool has_begun = false;          // it has asked for entries
-  std::uint64_t cursor = 0;        // the number of the next entry
-  bool has_lost = false;           // before the cursor, and it is not told yet
-  std::uint64_t lost = 0;          // of these; 0: nobody knows how many
+  bool is_placed = false;      // place() has set its cursor
+  bool has_begun = false;      // it has asked for entries
+  std::uint64_t cursor = 0;    // the number of the next entry
+  bool has_lost = false;       // before the cursor, and it is not told yet
+  std::uint64_t lost = 0;      // of these; 0: nobody knows how many
   std::uint64_t passed_until = 0;  // a stream's sequence: up to it, and up to …
   Timestamp passed_until_time{};   // … this time it was sent by another process
   bool has_passed = false;  // entries that it does not want, since the last that it was given
@@ -52,10 +52,12 @@ struct EventReader {
 
 class EventLog {
  public:
+  // An event as readers receive it: with its id, in the format of text/event-stream.
   using Octets = std::shared_ptr<const std::string>;
+  // What the log keeps; beyond it the oldest entries go.
   struct Limits {
-    std::size_t events_max = 256;
-    std::size_t bytes_max = 1024 * 1024;
+    std::size_t events_max = 256;         // it bounds gaps as well
+    std::size_t bytes_max = 1024 * 1024;  // of Octets; the newest entry may exceed it
     std::size_t recent_for_new = 0;  // of what is kept, so much is for who comes for the first time
   };
 
@@ -75,10 +77,10 @@ class EventLog {
   // ---- readers
   // What a reader is told next; both null and 0: nothing.
   struct Taken {
-    Octets octets = nullptr;
-    bool is_lost = false;    // no event: that some were lost
-    std::uint64_t lost = 0;  // of these; 0: nobody knows how many
-    bool is_slow = false;    // because it did not take them in time
+    Octets octets = nullptr;  // the next event; null: there is none
+    bool is_lost = false;     // no event: that some were lost
+    std::uint64_t lost = 0;   // of these; 0: nobody knows how many
+    bool is_slow = false;     // because it did not take them in time
   };
   // From then on it is told what is added. Nothing happens before note_loaded().
   void place_if_loaded(EventReader& reader) {

@@ -106,7 +106,7 @@ struct EventTopicFigures {
 
 class EventTopic {
  public:
-  static constexpr std::size_t key_bytes_max = 256;
+  static constexpr std::size_t key_bytes_max = 256;  // an event with a longer key is refused
 
   explicit EventTopic(const EventTopicOptions& options = {});
   // REQUIRES that no subscriber is left.

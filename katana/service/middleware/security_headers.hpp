@@ -63,6 +63,7 @@ class CspNonce {
 // With a policy that has a nonce, handlers behind it may take FromContext<CspNonce>.
 Middleware security_headers(SecurityHeaderOptions options = {});
 
+// A reply whose handler takes the nonce is for one page: caches do not share it.
 template <>
 inline constexpr session::Personal personal_value<CspNonce> = session::Personal::nonce;
 

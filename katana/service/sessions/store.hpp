@@ -37,10 +37,10 @@ struct StoredSession {
 
 // What a session becomes, on condition that it is as it was read.
 struct SessionWrite {
-  SessionKey key = {};
+  SessionKey key = {};                               // which session the store writes
   std::optional<std::int64_t> read_version = {};     // nothing: there was no session
   std::shared_ptr<const SessionRecord> record = {};  // its seen_s is the time of the write
-  std::int64_t expires_s = 0;
+  std::int64_t expires_s = 0;  // the session is over from this time on, in seconds
 };
 
 class SessionStore {

@@ -55,9 +55,10 @@ enum class ForwardedPart : std::uint8_t {
 // Those that every proxy writes in every request, over what its client sent; the others are the
 // client's word, and are not read. Every proxy passes Host on, so that `host` is rarely needed.
 struct ForwardedParts {
-  bool client = true;
-  bool proto = true;
-  bool host = false;
+  bool client = true;  // the address of the client
+  bool proto = true;   // the scheme that the client used
+  bool host = false;   // the Host that the client sent
+  // The part is read from now on.
   constexpr void add(ForwardedPart part) noexcept {
     (part == ForwardedPart::client ? client : part == ForwardedPart::proto ? proto : host) = true;
   }
@@ -70,7 +71,7 @@ inline constexpr unsigned forwarded_hops_max = 100;
 struct ForwardedRules {
   ForwardedFields fields = ForwardedFields::none;  // those that the proxies set
   unsigned hops_max = 16;  // proxies that are believed in one request, at most forwarded_hops_max
-  ForwardedParts parts = {};
+  ForwardedParts parts = {};  // which parts are believed
 };
 
 // One end of a connection (RFC 7239 §6).

@@ -50,7 +50,9 @@ class StreamPlaces {
     while (!list_.empty()) list_.pop_front().of_ = nullptr;
   }
 
+  // A new place, counted until its destructor runs. It does not check the limit.
   StreamPlace take() noexcept { return StreamPlace(*this); }
+  // Places at present; they count towards the limit of open streams.
   std::uint32_t taken() const noexcept { return static_cast<std::uint32_t>(list_.size()); }
 
  private:
