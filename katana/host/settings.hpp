@@ -327,7 +327,7 @@ KATANA_DESCRIBE(DatabaseSettings,
                 (timeout, range(milliseconds(1), seconds(3600)), help("deadline of a statement")),
                 (wait_max, range(milliseconds(1), seconds(3600)),
                  help("how long a call may wait in a queue before it is refused")),
-                (start_wait, range(Duration{}, seconds(10 * 365 * 86'400)),
+                (start_wait, range(seconds(0), seconds(315360000)),
                  help("how long the program waits, and answers 503, for a database that is not "
                       "there when it starts; none: for ever under systemd or Kubernetes, else 5s; "
                       "0s: it does not start")),

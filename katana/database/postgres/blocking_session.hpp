@@ -45,7 +45,8 @@ class BlockingSession {
  public:
   // A wait for the server looks for a stop this often.
   static constexpr Duration wait_step = milliseconds(50);
-  struct Clear {  // frees what libpq allocated
+  // Frees what libpq allocated.
+  struct Clear {
     void operator()(PGconn* pg) const noexcept { PQfinish(pg); }
     void operator()(PGresult* result) const noexcept { PQclear(result); }
   };
