@@ -35,7 +35,8 @@ class EchoServer {
     bool sending = false;
     bool paused = false;
     bool ended = false;
-    bool gone = false;  // to be closed in a later turn; no event may come until then
+    bool gone = false;    // to be closed in a later turn; no event may come until then
+    bool broken = false;  // and read to its end: what it would send is dropped, as the core does
   };
 
   explicit EchoServer(SimNetwork& network, const Options& options = {},
@@ -92,6 +93,7 @@ class EchoServer {
       client.sending = false;
       client.outbox.clear();
       const bool keeps = std::exchange(keeps_next, false) || (keeps_paused && client.paused);
+      client.broken = keeps;
       if (!keeps) lose(client);
       return;
     }
@@ -142,6 +144,7 @@ class EchoServer {
   // False: the client is closed.
   bool flush(Client& client) {
     std::array<iovec, 8> parts;
+    if (client.broken) client.outbox.clear();
     while (!client.sending && !client.outbox.empty()) {
       std::size_t accepted_bytes = 0;
       const std::size_t count = client.outbox.gather(parts);
@@ -195,8 +198,8 @@ class EchoServer {
   bool detaches = false;  // whatever it accepts
   std::vector<int> detached;
   bool pauses = true;
-  bool keeps_paused = false;  // what breaks while it is paused is read to its end
-  bool keeps_next = false;    // and what breaks next
+  bool keeps_paused = false;        // what breaks while it is paused is read to its end
+  bool keeps_next = false;          // and what breaks next
   std::uint32_t close_gone = 1024;  // chance in 1/1024 and turn that a link that is gone is closed
   std::size_t outbox_high = 16 * 1024;
   Instant resume_accept_at = never;
