@@ -348,7 +348,7 @@ KATANA_DESCRIBE(RouteDefaults,
                  help("content collected for a handler whose route says nothing else (413)")),
                 (streamed_bytes_max, byte_count,
                  help("the same of a handler that reads it in pieces (413)")),
-                (check_steps_max, range(1'000, std::uint64_t{1} << 40),
+                (check_steps_max, range(1, std::uint64_t{1} << 40),
                  help("steps of checking a request, or a reply, by an OpenAPI description; each of "
                       "its bytes brings 4 more (422)")))
 

@@ -225,8 +225,10 @@ void EventLog::place_in_stream(EventReader& reader, const Id& id) {
     return;
   }
   // Of another life of the stream, or from before this process knew of it.
+  // Gaps in front of the first event are told with that.
   reader.has_lost = !is_older || between != 0;
   reader.lost = is_older && !reader.keys ? between : 0;
+  reader.cursor = number;
 }
 
 // From its cursor to the first entry that is kept.

@@ -59,6 +59,7 @@ TEST(CsrfBehindAProxy, a_page_without_tls_changes_nothing_of_a_server_with_it) {
   testing::TestOptions options;
   options.http.trusted_proxies = {*Network::parse("0.0.0.0/0"), *Network::parse("::/0")};
   options.http.forwarded = http::ForwardedFields::x_forwarded;
+  options.http.forwarded_parts = {http::ForwardedPart::proto, http::ForwardedPart::host};
   testing::TestServer server(std::move(router).build(), options);
   const auto status = [&](std::string_view origin, std::string_view scheme) {
     return server

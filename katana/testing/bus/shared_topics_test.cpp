@@ -155,7 +155,7 @@ TEST_F(SharedEventsTest, a_reader_goes_on_in_another_process_where_it_was) {
   EXPECT_EQ(again.next()->data, "3");
   // What is not kept any more is told as lost.
   for (int number = 4; number < 10; ++number) EXPECT_TRUE(a_.publish({.data = "x"}));
-  server_.advance(milliseconds(20));
+  server_.advance(milliseconds(100));
   TestEvents late = server_.events("/b", {{"Last-Event-ID", first->id}});
   const auto lost = late.next();
   ASSERT_TRUE(lost);
