@@ -18,6 +18,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -225,12 +226,13 @@ class ReactorOn final : public ReactorTransforms<EngineOf<ReactorOn<EngineOf>>> 
 
   void on_closed(engine::Link link, engine::Closed closed) noexcept {
     Connection& connection = connection_of(link);
-    if (connection.transform_ != nullptr && !connection.input_ended_ && !connection.finishing()) {
+    if (closed == engine::Closed::link || connection.lingering()) note_failure(connection);
+    if (connection.transform_ != nullptr && !connection.input_ended_ && !connection.finishing() &&
+        !was_never_there(connection)) {
       connection.input_truncated_ = true;
       connection.transform_->cut(TransformCut::input_ended);
     }
     if (closed == engine::Closed::link || connection.lingering()) {
-      note_failure(connection);
       counters_.file_failures += connection.outbox_.has_files() ? 1 : 0;
       if (closed == engine::Closed::link && reads_on(connection)) return;
       destroy(connection, closed == engine::Closed::link ? Cause::link_lost : Cause::linger_ends);
@@ -245,6 +247,12 @@ class ReactorOn final : public ReactorTransforms<EngineOf<ReactorOn<EngineOf>>> 
   }
 
  private:
+  // The kernel says why a connection that we have begun was not made, as by ECONNREFUSED. What
+  // breaks later is a reset, which a transform has more to say of.
+  static bool was_never_there(const Connection& connection) noexcept {
+    const int failure = connection.failure_;
+    return failure != 0 && failure != ECONNRESET && failure != EPIPE;
+  }
   // What a listener's connections are made of.
   struct Served {
     Protocol* protocol = nullptr;

@@ -220,7 +220,8 @@ void EventLog::place_in_stream(EventReader& reader, const Id& id) {
   }
   const bool is_older = id.low < first->sequence && time <= first->stored_at;
   const std::uint64_t between = is_older ? first->sequence - id.low - 1 : 0;
-  if (is_older && between < number) {
+  // Without keys the sequences alone say how many; of keys the numbers here are asked.
+  if (is_older && reader.keys && between < number) {
     reader.cursor = number - between;
     return;
   }
@@ -260,12 +261,24 @@ bool EventLog::wants(const EventReader& reader, const Entry& entry) {
   return std::ranges::find(*reader.keys, entry.key) != reader.keys->end();
 }
 
+// Those directly behind what was lost are told with it.
+void EventLog::take_gaps(EventReader& reader) const {
+  while (reader.cursor < next_number()) {
+    const Entry& entry = entries_[reader.cursor - first_];
+    if (entry.octets != nullptr) return;
+    const bool is_countable = reader.lost != 0 && entry.lost != 0 && !reader.keys;
+    reader.lost = is_countable ? reader.lost + entry.lost : 0;
+    ++reader.cursor;
+  }
+}
+
 EventLog::Taken EventLog::take(EventReader& reader) {
   place_if_loaded(reader);
   if (!reader.is_placed) return {};
   const bool is_slow = std::exchange(reader.has_begun, true) && reader.cursor < first_;
   if (reader.cursor < first_) count_lost(reader);
   if (std::exchange(reader.has_lost, false)) {
+    take_gaps(reader);
     return {.is_lost = true, .lost = reader.lost, .is_slow = is_slow};
   }
   while (reader.cursor < next_number()) {

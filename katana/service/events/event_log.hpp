@@ -117,6 +117,7 @@ class EventLog {
   void place(EventReader& reader);
   void place_in_stream(EventReader& reader, const Id& id);
   void count_lost(EventReader& reader);
+  void take_gaps(EventReader& reader) const;
   static bool wants(const EventReader& reader, const Entry& entry);
   const Entry* find(std::uint64_t sequence, Timestamp stored_at, std::uint64_t& number) const;
   static std::optional<Id> read_id(Bytes text);
