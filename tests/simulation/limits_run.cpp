@@ -146,7 +146,7 @@ class LimitsRun {
         service_(draw_limits(), random_.next()),
         world_(options(seed)) {
     world_.on_turn = [this] { service_.check(world_, verdict_.faults); };
-    const std::size_t count = random_.between(2, 5);
+    const std::size_t count = random_.between(3, 9);
     for (std::size_t number = 0; number < count; ++number) add_client(number);
     world_.run_to_rest(limits_turns_max);
     service_.check_at_rest(world_, verdict_.faults);
