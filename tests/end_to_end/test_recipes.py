@@ -455,8 +455,8 @@ def test_every_recipe_is_deployed():
         ("behind-a-proxy.md", "The PROXY protocol", "haproxy"), ("behind-a-proxy.md", "The PROXY protocol", "nginx"),
         ("behind-a-proxy.md", "The PROXY protocol", "yaml"),
     }
-    checked = {("behind-a-proxy.md", "Who asks", "yaml"), ("behind-a-proxy.md", "Limits by client", "yaml"),
-               ("fullstack.md", "Logins", "yaml")}
+    checked = {("behind-a-proxy.md", "Get the client's address", "yaml"),
+               ("behind-a-proxy.md", "Limits by client", "yaml"), ("fullstack.md", "Logins", "yaml")}
     found = {(each.guide, each.title, each.language) for guide in GUIDES for each in blocks(guide)
              if each.language in CONFIGURATIONS}
     assert found == deployed | checked, found ^ (deployed | checked)
@@ -466,7 +466,7 @@ def test_every_recipe_is_deployed():
             assert each.language in CONFIGURATIONS or not looks, f"{each} has no language that says what it is"
 
 
-@pytest.mark.parametrize("title", ["Who asks", "Limits by client"])
+@pytest.mark.parametrize("title", ["Get the client's address", "Limits by client"])
 def test_settings_that_a_guide_prints_are_valid(tmp_path, title):
     """Those that are no whole deployment."""
     (tmp_path / "given.yaml").write_text(block("behind-a-proxy.md", title, "yaml"))
