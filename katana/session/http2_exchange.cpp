@@ -302,7 +302,7 @@ void Http2Exchange::return_window(std::size_t bytes) noexcept {
 
 void Http2Exchange::release_window() noexcept {
   streams_.open_withheld(*this);
-  if (core_.mode == Mode::collect) give_peer_time();
+  if (core_.mode == Mode::collect && !reply_sent) give_peer_time();
 }
 
 // ---- the reply -------------------------------------------------------------------------------
@@ -434,7 +434,9 @@ void Http2Exchange::end_if_sent() noexcept {
   if (state == StreamState::closed) {
     streams_.note_over(*this);
   } else {
-    give_peer_time();  // for what is read past
+    // A reset in the same read as the reply makes clients drop the reply (curl 7.88), so the rest
+    // of the request has the time of a connection that lingers.
+    set_deadline(content_deadline_, streams_.now() + reactor().options().linger_timeout);
   }
 }
 
