@@ -49,7 +49,7 @@ def test_curl_speaks_both_versions_on_one_port(server):
 @pytest.mark.parametrize("tls", [False, True], ids=["cleartext", "tls"])
 def test_an_upload_that_is_refused_early_finds_its_reply(engine, tmp_path, tls):
     """Whatever the size and the form of the upload: no reset comes with the reply, which curl 7.88 would drop."""
-    sizes = (100_000, 1_000_000, 20_000_000)
+    sizes = (100_000, 20_000_000)
     for size in sizes:
         (tmp_path / str(size)).write_bytes(bytes(size))
     forms = (["--data-binary", "@{}"],                                      # Expect: 100-continue from 1 MB on
@@ -64,7 +64,7 @@ def test_an_upload_that_is_refused_early_finds_its_reply(engine, tmp_path, tls):
                 upload = [each.format(tmp_path / str(size)) for each in form]
                 if version != "--http1.1" and "Transfer-Encoding: chunked" in upload:
                     upload = upload[2:]
-                for _ in range(3):
+                for _ in range(2):
                     status = run("curl", "--silent", "--show-error", "--insecure", "--max-time", "20", version,
                                  "--output", "/dev/null", "--write-out", "%{http_code}", *upload, url)
                     assert status == "405", (version, upload, status)
