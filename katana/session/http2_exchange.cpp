@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "katana/session/client_places.hpp"
 #include "katana/wire/http/status.hpp"
 
 namespace katana::session {
@@ -40,12 +41,15 @@ void Http2Exchange::begin(const http2::HeadReader& reader, std::uint32_t number,
   if (ExchangeObserver* const observer = streams_.options().observer) {
     core_.context = observer->on_exchange_begin(core_.head(), *this);
   }
-  std::optional<core::ClientPlace> place = streams_.connection().begin_request();
-  const bool is_counted = place.has_value();
-  if (is_counted) place_ = *std::move(place);
+  bool may_begin = true;
+  if (streams_.connection().may_limit_requests()) [[unlikely]] {
+    auto place = begin_request(streams_.connection(), streams_.protocol().trust(), core_.head());
+    may_begin = place.has_value();
+    if (may_begin) place_ = *std::move(place);
+  }
   if (refused) {
     refuse(reader.status(), reader.detail());
-  } else if (!is_counted) [[unlikely]] {
+  } else if (!may_begin) [[unlikely]] {
     refuse(429, too_many_requests);
   }
 }
