@@ -6,9 +6,9 @@
 #include <optional>
 #include <utility>
 
+#include "katana/client/cookie_date.hpp"
 #include "katana/upstream/addresses.hpp"
 #include "katana/wire/http/characters.hpp"
-#include "katana/wire/http/date.hpp"
 #include "katana/wire/http/reply_head.hpp"
 
 namespace katana::client {
@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::int64_t end_of_time_s = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t lifetime_max_s = 400LL * 24 * 3600;  // RFC 6265bis §5.5
+constexpr std::size_t attribute_bytes_max = 1024;           // RFC 6265bis §5.6
 
 std::string in_lower_case(Bytes text) {
   std::string made(text);
@@ -56,6 +57,14 @@ Bytes cut(Bytes& text, char separator) {
   return http::trimmed(part);
 }
 
+// RFC 6265bis §5.6: TAB may stand in it.
+bool has_no_control(Bytes text) {
+  return std::ranges::none_of(text, [](char c) {
+    const auto code = static_cast<unsigned char>(c);
+    return (code < 0x20 && c != '\t') || code == 0x7f;
+  });
+}
+
 // RFC 6265 §5.2.2. Empty: it is no number.
 std::optional<std::int64_t> expiry_of_max_age(Bytes value, std::int64_t now_s) {
   std::int64_t age_s = 0;
@@ -70,48 +79,91 @@ std::optional<std::int64_t> expiry_of_max_age(Bytes value, std::int64_t now_s) {
 
 }  // namespace
 
-// What the attributes say. False: the cookie is not for this server to set.
-bool CookieJar::apply(Cookie& cookie, const Url& url, Bytes attributes, std::int64_t now_s) const {
-  bool has_max_age = false;
-  while (!attributes.empty()) {
-    Bytes value = cut(attributes, ';');
+// What a Set-Cookie field says behind the pair; the last of each name counts (RFC 6265 §5.2).
+struct CookieJar::Attributes {
+  std::optional<std::int64_t> max_age_expiry_s, expiry_s;
+  std::string domain;               // in lower case, without a leading dot; empty: none
+  std::optional<std::string> path;  // empty: the default path
+  bool secure = false;
+};
+
+CookieJar::Attributes CookieJar::read_attributes(Bytes text, std::int64_t now_s) {
+  Attributes read;
+  while (!text.empty()) {
+    Bytes value = cut(text, ';');
     const Bytes name = cut(value, '=');
     value = http::trimmed(value);
+    if (value.size() > attribute_bytes_max) continue;
     const auto is = [&](Bytes wanted) { return http::equals_ignoring_case(name, wanted); };
-    if (is("Secure")) cookie.secure = true;
-    if (is("Path")) cookie.path = value.starts_with('/') ? std::string(value) : default_path(url);
+    if (is("Secure")) read.secure = true;
+    if (is("Path")) read.path = std::string(value.starts_with('/') ? value : Bytes());
     if (is("Domain") && !value.empty()) {
-      cookie.domain = in_lower_case(value.substr(value.starts_with('.') ? 1 : 0));
-      cookie.host_only = false;
+      read.domain = in_lower_case(value.substr(value.starts_with('.') ? 1 : 0));
     }
     if (is("Max-Age")) {
-      const auto expiry = expiry_of_max_age(value, now_s);
-      if (expiry) cookie.expires_s = *expiry;
-      has_max_age = has_max_age || expiry;
+      if (const auto expiry = expiry_of_max_age(value, now_s)) read.max_age_expiry_s = expiry;
     }
-    if (is("Expires") && !has_max_age) {
-      const auto date = http::parse_date(value, now_s);
-      if (date) cookie.expires_s = std::min(*date, now_s + lifetime_max_s);
+    if (is("Expires")) {
+      if (const auto date = parse_cookie_date(value)) {
+        read.expiry_s = std::min(*date, now_s + lifetime_max_s);
+      }
     }
   }
-  const std::string& host = url.origin.host;
-  // A domain of one label is a public suffix, or a host that is its own domain.
-  if (cookie.domain.find('.') == std::string::npos && cookie.domain != host) return false;
-  if (cookie.domain == host && cookie.domain.find('.') == std::string::npos) {
-    cookie.host_only = true;
+  return read;
+}
+
+// RFC 6265 §5.3, steps 4 to 6; the cookie has the domain of its host. False: another's domain, or
+// a public suffix.
+bool CookieJar::set_domain(Cookie& cookie, const std::string& domain) const {
+  const bool is_own = domain.empty() || domain == cookie.domain;
+  if (!is_own && !domain_matches(cookie.domain, domain)) return false;
+  // A single label is a suffix, whatever the list.
+  const bool knows = suffixes_ != nullptr && suffixes_->known();
+  const bool is_suffix =
+      knows ? suffixes_->contains(domain) : domain.find('.') == std::string::npos;
+  if (is_suffix && !is_own) return false;
+  cookie.host_only = domain.empty() || is_suffix || !knows;
+  if (!cookie.host_only) cookie.domain = domain;
+  return true;
+}
+
+// False: the cookie is not for this server to set.
+bool CookieJar::apply(Cookie& cookie, const Url& url, const Attributes& attributes) const {
+  if (attributes.path && !attributes.path->empty()) cookie.path = *attributes.path;
+  if (attributes.max_age_expiry_s) {
+    cookie.expires_s = *attributes.max_age_expiry_s;
+  } else if (attributes.expiry_s) {
+    cookie.expires_s = *attributes.expiry_s;
   }
-  if (!domain_matches(host, cookie.domain)) return false;
+  cookie.secure = attributes.secure;
+  if (!set_domain(cookie, attributes.domain)) return false;
   if (cookie.secure && !url.origin.secure) return false;
-  // RFC 6265bis §4.1.3.
-  const bool is_host = cookie.name.starts_with("__Host-");
-  if (is_host && (!cookie.secure || !cookie.host_only || cookie.path != "/")) return false;
-  return !cookie.name.starts_with("__Secure-") || cookie.secure;
+  // RFC 6265bis §4.1.3: names in any case, because servers compare them so.
+  const auto begins_with = [&](Bytes prefix) {
+    return http::equals_ignoring_case(Bytes(cookie.name).substr(0, prefix.size()), prefix);
+  };
+  if (begins_with("__Host-")) {
+    const bool is_rooted = attributes.path && cookie.path == "/";
+    return cookie.secure && attributes.domain.empty() && is_rooted;
+  }
+  return !begins_with("__Secure-") || cookie.secure;
+}
+
+// RFC 6265bis §5.7: a cookie set without TLS would be sent instead of, or before, one of TLS.
+bool CookieJar::hides_secure(const Cookie& cookie) const {
+  return std::ranges::any_of(cookies_, [&](const Cookie& each) {
+    return each.secure && each.name == cookie.name &&
+           (domain_matches(each.domain, cookie.domain) ||
+            domain_matches(cookie.domain, each.domain)) &&
+           path_matches(cookie.path, each.path);
+  });
 }
 
 void CookieJar::store(const Url& url, Bytes set_cookie, std::int64_t now_s) {
   const std::size_t bytes = set_cookie.size();
   Bytes pair = cut(set_cookie, ';');
-  const bool has_name = pair.find('=') != Bytes::npos && pair[0] != '=';
+  const bool has_name = pair.find('=') != Bytes::npos && pair[0] != '=' && has_no_control(pair) &&
+                        has_no_control(set_cookie);
   Cookie cookie;
   cookie.name = std::string(has_name ? cut(pair, '=') : Bytes());
   cookie.value = std::string(http::trimmed(pair));
@@ -119,10 +171,11 @@ void CookieJar::store(const Url& url, Bytes set_cookie, std::int64_t now_s) {
   cookie.path = default_path(url);
   cookie.expires_s = end_of_time_s;  // of the session, which is as long as the jar
   const bool accepted = has_name && http::valid_field("Cookie", cookie.name + "=" + cookie.value) &&
-                        bytes <= limits_.cookie_bytes_max && apply(cookie, url, set_cookie, now_s);
+                        bytes <= limits_.cookie_bytes_max &&
+                        apply(cookie, url, read_attributes(set_cookie, now_s));
 
   const std::scoped_lock lock(mutex_);
-  if (!accepted) {
+  if (!accepted || (!url.origin.secure && hides_secure(cookie))) {
     ++refused_;
     return;
   }
@@ -131,11 +184,6 @@ void CookieJar::store(const Url& url, Bytes set_cookie, std::int64_t now_s) {
     return each.name == cookie.name && each.domain == cookie.domain && each.path == cookie.path;
   });
   if (old != cookies_.end()) {
-    // Without TLS nobody replaces what TLS has set.
-    if (old->secure && !url.origin.secure) {
-      ++refused_;
-      return;
-    }
     cookie.created = old->created;
     cookies_.erase(old);
   }

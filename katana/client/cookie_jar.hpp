@@ -1,26 +1,30 @@
-// CookieJar: cookies that servers have set, for the requests that they belong to (RFC 6265).
+// CookieJar: cookies that servers have set, for the requests that they belong to (RFC 6265, with
+// the limits and prefixes of its revision, 6265bis).
 //
 //   options.cookies = std::make_shared<client::CookieJar>();
 //
-// Owns       the cookies, in memory alone.
+// Owns       the cookies, in memory alone; shares the list of public suffixes.
 // Thread     any; a lock is held for each request and reply. Several clients may share a jar.
 // Allocates  for each cookie that it keeps.
 // Fails      store() ignores what it must not keep, as RFC 6265 §5.3 says; refused() counts it.
 // Invariant  a cookie goes to hosts and paths that it belongs to alone, over TLS if it is Secure.
-//            Bounded: a cookie of more than cookie_bytes_max is ignored, and beyond a limit of
-//            number the one used longest ago is forgotten, first of the same domain.
+//            A cookie for a public suffix ("com", "co.uk") is refused. Bounded: a cookie of more
+//            than cookie_bytes_max is ignored, and beyond a limit of number the one used longest
+//            ago is forgotten, first of the same domain.
 //
-// Public suffixes are not known here: a cookie for a domain of a single label ("com") is refused,
-// one for "co.uk" is not. Do not share a jar between hosts of different owners below such a suffix.
+// Without a list of public suffixes, each cookie is kept for the host alone that has set it.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "katana/base/bytes.hpp"
+#include "katana/client/public_suffixes.hpp"
 #include "katana/client/url.hpp"
 
 namespace katana::client {
@@ -34,7 +38,10 @@ struct CookieLimits {
 
 class CookieJar {
  public:
-  explicit CookieJar(CookieLimits limits = {}) noexcept : limits_(limits) {}
+  // `suffixes`: null or not known() keeps each cookie for its host alone.
+  explicit CookieJar(CookieLimits limits = {}, std::shared_ptr<const PublicSuffixes> suffixes =
+                                                   PublicSuffixes::system()) noexcept
+      : limits_(limits), suffixes_(std::move(suffixes)) {}
 
   // Of one Set-Cookie field in a reply of `url`. `now_s`: seconds since 1970.
   void store(const Url& url, Bytes set_cookie, std::int64_t now_s);
@@ -59,10 +66,15 @@ class CookieJar {
     bool secure = false;
   };
 
-  bool apply(Cookie& cookie, const Url& url, Bytes attributes, std::int64_t now_s) const;
+  struct Attributes;
+  static Attributes read_attributes(Bytes text, std::int64_t now_s);
+  bool apply(Cookie& cookie, const Url& url, const Attributes& attributes) const;
+  bool set_domain(Cookie& cookie, const std::string& domain) const;
+  bool hides_secure(const Cookie& cookie) const;
   void make_capacity(const std::string& domain);
 
   const CookieLimits limits_;
+  const std::shared_ptr<const PublicSuffixes> suffixes_;
   mutable std::mutex mutex_;  // guards what follows
   std::vector<Cookie> cookies_;
   std::uint64_t clock_ = 0;  // counts stores and uses

@@ -16,7 +16,9 @@ struct CookieJarTest : testing::Test {
   std::string asked(const std::string& to, std::int64_t later_s = 0) {
     return jar.header(url(to), cookie_now_s + later_s);
   }
-  CookieJar jar;
+  CookieJar jar{{},
+                std::make_shared<PublicSuffixes>(PublicSuffixes::parse(
+                    "// comment\ncom\norg\ntest\nuk\nco.uk\n*.ck\n!www.ck\ngithub.io\n"))};
 };
 
 TEST_F(CookieJarTest, a_cookie_without_a_domain_goes_to_its_host_alone) {
@@ -44,6 +46,107 @@ TEST_F(CookieJarTest, who_does_not_belong_to_a_domain_cannot_set_its_cookies) {
   set("http://localhost/", "e=1; Domain=localhost");
   EXPECT_EQ(asked("http://localhost/"), "e=1");
   EXPECT_EQ(asked("http://x.localhost/"), "");
+}
+
+TEST_F(CookieJarTest, a_cookie_for_a_public_suffix_is_refused_or_kept_for_the_host_that_is_one) {
+  set("http://a.co.uk/", "a=1; Domain=co.uk");
+  set("http://a.co.uk/", "b=1; Domain=.CO.UK");
+  set("http://ann.github.io/", "c=1; Domain=github.io");
+  set("http://a.b.ck/", "d=1; Domain=b.ck");
+  set("http://a.b.ck/", "e=1; Domain=ck");
+  EXPECT_EQ(jar.size(), 0u);
+  EXPECT_EQ(jar.refused(), 5u);
+  set("http://github.io/", "own=1; Domain=github.io");
+  EXPECT_EQ(asked("http://github.io/"), "own=1");
+  EXPECT_EQ(asked("http://ann.github.io/"), "");
+  set("http://www.ck/", "exception=1; Domain=www.ck");
+  EXPECT_EQ(asked("http://x.www.ck/"), "exception=1");
+  set("http://x.a.co.uk/", "below=1; Domain=a.co.uk");
+  EXPECT_EQ(asked("http://y.a.co.uk/"), "below=1");
+}
+
+TEST_F(CookieJarTest, without_a_list_each_cookie_is_for_its_host_alone) {
+  for (const auto& list : {std::shared_ptr<const PublicSuffixes>(),
+                           std::make_shared<const PublicSuffixes>(PublicSuffixes::parse(""))}) {
+    CookieJar lonely({}, list);
+    lonely.store(url("http://a.co.uk/"), "a=1; Domain=co.uk", cookie_now_s);
+    lonely.store(url("http://www.example.org/"), "b=1; Domain=example.org", cookie_now_s);
+    EXPECT_EQ(lonely.header(url("http://a.co.uk/"), cookie_now_s), "a=1");
+    EXPECT_EQ(lonely.header(url("http://b.co.uk/"), cookie_now_s), "");
+    EXPECT_EQ(lonely.header(url("http://www.example.org/"), cookie_now_s), "b=1");
+    EXPECT_EQ(lonely.header(url("http://example.org/"), cookie_now_s), "");
+    lonely.store(url("http://example.org/"), "c=1; Domain=org", cookie_now_s);
+    EXPECT_EQ(lonely.header(url("http://example.org/"), cookie_now_s), "");
+  }
+}
+
+TEST_F(CookieJarTest, a_cookie_replaces_none_of_another_path_domain_or_name) {
+  set("http://a.test/", "a=1; Path=/");
+  set("http://a.test/", "a=2; Path=/x");
+  set("http://a.test/", "b=3; Path=/");
+  EXPECT_EQ(asked("http://a.test/x"), "a=2; a=1; b=3");
+  set("http://a.test/", "a=4; Path=/x; Expires=Thu, 01-Jan-1970 00:00:00 GMT");
+  EXPECT_EQ(asked("http://a.test/x"), "a=1; b=3");
+}
+
+TEST_F(CookieJarTest, any_form_of_a_past_date_removes_a_cookie) {
+  for (const char* const date : {"Thu, 01-Jan-1970 00:00:00 GMT",
+                                 "Thursday, 01-Jan-70 00:00:00 GMT", "Thu, 1 Jan 1970 00:00:00 GMT",
+                                 "thu, 01-jan-1970 00:00:01 gmt", "Thu Jan  1 00:00:00 1970"}) {
+    set("http://a.test/", "a=1");
+    ASSERT_EQ(jar.size(), 1u);
+    set("http://a.test/", "a=gone; Expires=" + std::string(date));
+    EXPECT_EQ(jar.size(), 0u) << date;
+  }
+  set("http://a.test/", "a=1; Expires=no date at all");
+  EXPECT_EQ(asked("http://a.test/", 500 * 86'400), "a=1");
+}
+
+TEST_F(CookieJarTest, no_cookie_with_a_date_is_kept_for_more_than_400_days) {
+  set("http://a.test/", "a=1; Expires=Fri, 31 Dec 9999 23:59:59 GMT");
+  set("http://a.test/", "b=1; Max-Age=999999999");
+  constexpr std::int64_t most_s = 400LL * 86'400;
+  EXPECT_EQ(asked("http://a.test/", most_s - 1), "a=1; b=1");
+  EXPECT_EQ(asked("http://a.test/", most_s), "");
+}
+
+TEST_F(CookieJarTest, the_last_attribute_of_a_name_counts) {
+  set("http://x.a.test/p/q", "a=1; Path=/p; Path=/; Domain=b.test; Domain=a.test");
+  EXPECT_EQ(asked("http://a.test/"), "a=1");
+  set("http://x.a.test/p/q", "b=1; Path=/; Path=none");
+  EXPECT_EQ(asked("http://x.a.test/p/z"), "b=1; a=1");  // the default path
+  EXPECT_EQ(asked("http://x.a.test/"), "a=1");
+  set("http://a.test/", "c=1; Max-Age=5; Max-Age=nonsense; Expires=Thu, 01 Jan 1970 00:00:00 GMT");
+  EXPECT_EQ(asked("http://a.test/", 4), "a=1; c=1");
+  EXPECT_EQ(asked("http://a.test/", 5), "a=1");
+}
+
+TEST_F(CookieJarTest, a_cookie_without_tls_does_not_hide_a_secure_one) {
+  set("https://a.test/", "s=1; Secure; Path=/login");
+  set("http://x.a.test/", "s=evil; Domain=a.test; Path=/login/deep");
+  set("http://a.test/", "s=evil; Path=/login");
+  EXPECT_EQ(jar.size(), 1u);
+  set("http://a.test/", "s=other; Path=/");  // goes behind it
+  EXPECT_EQ(asked("https://a.test/login"), "s=1; s=other");
+}
+
+TEST_F(CookieJarTest, prefixes_hold_in_any_case_and_ask_for_what_they_promise) {
+  for (const char* const refused :
+       {"__host-a=1; Secure", "__Host-a=1; Path=/", "__HOST-a=1; Secure; Path=/; Domain=a.test",
+        "__Host-a=1; Secure; Path=/x", "__secure-a=1"}) {
+    set("https://a.test/", refused);
+    EXPECT_EQ(jar.size(), 0u) << refused;
+  }
+  set("https://a.test/x/", "__Host-a=1; Secure; Path=/");
+  EXPECT_EQ(asked("https://a.test/"), "__Host-a=1");
+}
+
+TEST_F(CookieJarTest, controls_are_refused_and_attributes_that_are_too_long_ignored) {
+  set("http://a.test/", "a=1; Path=/\x01");
+  set("http://a.test/", std::string("a=\x7f"));
+  EXPECT_EQ(jar.size(), 0u);
+  set("http://a.test/", "a=\xc3\xa9\t1; Path=/" + std::string(1024, 'x'));
+  EXPECT_EQ(asked("http://a.test/"), "a=\xc3\xa9\t1");
 }
 
 TEST_F(CookieJarTest, paths_match_by_segments_and_the_longer_goes_first) {

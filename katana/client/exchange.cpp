@@ -85,6 +85,13 @@ class Admission {
   CircuitBreaker::Pass pass_;
 };
 
+// What a server did not process says nothing of its health.
+CircuitBreaker::Outcome outcome_of(Call& call) {
+  if (is_unprocessed(call)) return CircuitBreaker::Outcome::cancelled;
+  return is_failure_of_origin(call) ? CircuitBreaker::Outcome::failure
+                                    : CircuitBreaker::Outcome::success;
+}
+
 RetryBudget* budget_of(ReactorPool& pool, const Origin& origin) {
   OriginHealth* const health = pool.health(origin);
   return health != nullptr ? &health->budget : nullptr;
@@ -143,23 +150,23 @@ Task<Sent> send(ReactorPool& pool, Outgoing outgoing, Call::Wanted wanted, Deadl
   if (RetryBudget* const budget = has_budget ? budget_of(pool, outgoing.origin) : nullptr) {
     budget->earn(policy, context.reactor().now());
   }
-  for (std::uint32_t retries = 0;; ++retries) {
+  for (Repetitions done;;) {
     auto admission = Admission::ask(pool, outgoing.origin);
     if (!admission) co_return refuse(context, admission.error().within(outgoing.name));
     auto exchange = std::make_unique<Exchange>(context, std::move(outgoing), wanted, deadline.at,
                                                deadline.timeout);
     co_await attempt(pool, *exchange, deadline, hedge_after);
     Call& call = *exchange->reply;
-    admission->note(is_failure_of_origin(call) ? CircuitBreaker::Outcome::failure
-                                               : CircuitBreaker::Outcome::success);
+    admission->note(outcome_of(call));
     RetryBudget* const budget = has_budget ? budget_of(pool, exchange->outgoing.origin) : nullptr;
-    auto pause = pause_before_retry(context, budget, call, retries, deadline.at);
+    auto pause = pause_before_retry(context, budget, call, done, deadline.at);
     if (pause && !can_send_again(*exchange)) pause.reset();
     if (!pause && call.failed()) {
       co_return refuse(context, call.error().within(exchange->outgoing.name));
     }
     if (!pause) co_return std::move(exchange);
     ++context.counters().retries;
+    ++(is_unprocessed(call) ? done.unprocessed : done.retries);
     // When one kept connection is dead, the other idle ones probably are, too.
     if (call.failed() && call.repeat() == Repeat::if_idempotent) {
       pool.retire_idle(exchange->outgoing.origin);
@@ -203,31 +210,64 @@ std::optional<Bytes> redirect_of(const Response& response, std::uint32_t redirec
   return response.find("Location");
 }
 
+// Makes `next` of the request once more, with the content that was sent `before`.
+Result<void> make_again(Request& request, Outgoing& next, Exchange& before,
+                        const HttpClientOptions& options) {
+  Outgoing& outgoing = before.outgoing;
+  auto made = make_outgoing(request, options, outgoing.decodes);
+  if (!made) return std::unexpected(made.error());
+  if (request.source() == nullptr && request.has_content()) {
+    made->content = std::move(outgoing.content);
+    made->content_length = outgoing.content_length;
+  }
+  next = *std::move(made);
+  return {};
+}
+
 // Makes `next` of the request that follows the reply of `before`.
 Result<void> make_next(Request& request, Outgoing& next, Exchange& before, Bytes location,
                        const HttpClientOptions& options) {
-  Outgoing& outgoing = before.outgoing;
   const auto from = parse_url(request.url());
   if (!from) return std::unexpected(from.error());
   const unsigned status = before.reply->response().status();
-  const bool decodes = outgoing.decodes;
   if (auto done = follow_redirect(request, *from, status, location, options); !done) return done;
-  auto made = make_outgoing(request, options, decodes);
-  if (!made) return std::unexpected(made.error().within("redirect"));
   if (request.source() != nullptr && !can_send_again(before)) {
     return fail(Code::unsupported,
                 fmt::format("redirect with status {}: the content was read and its source cannot "
                             "begin again; implement ContentSource::restart()",
                             status));
   }
-  if (request.source() == nullptr && request.has_content()) {
-    made->content = std::move(outgoing.content);
-    made->content_length = outgoing.content_length;
+  if (auto made = make_again(request, next, before, options); !made) {
+    return std::unexpected(made.error().within("redirect"));
   }
-  made->name += fmt::format(" (redirected from {})", outgoing.name);
-  next = *std::move(made);
+  next.name += fmt::format(" (redirected from {})", before.outgoing.name);
   return {};
 }
+
+// The answers of one request to challenges of Digest.
+class DigestTurn {
+ public:
+  void authorize(ReactorContext& context, Outgoing& outgoing) {
+    nonce_ = context.digest().authorize(outgoing);
+  }
+  // Whether the request is sent again with an answer.
+  bool answers(ReactorContext& context, const Request& request, Exchange& exchange) {
+    const Response& response = exchange.reply->response();
+    const bool is_new =
+        context.digest().learn(exchange.outgoing.origin, response, nonce_, answers_ != 0);
+    if (!is_new || answers_ == answers_max) return false;
+    if (request.source() != nullptr && !can_send_again(exchange)) return false;
+    ++answers_;
+    return true;
+  }
+  void begin_anew() { answers_ = 0; }
+
+ private:
+  static constexpr int answers_max = 2;  // the second to a nonce that was stale
+
+  std::string nonce_;
+  int answers_ = 0;
+};
 
 Result<void> finish(Exchange& exchange, Call::Wanted wanted, Request& request,
                     std::vector<Hop> hops, const HttpClientOptions& options) {
@@ -259,8 +299,10 @@ Task<Sent> perform(ReactorPool& pool, Request request, Call::Wanted wanted) {
   if (!made) co_return refuse(context, made.error());
   Outgoing outgoing = *std::move(made);
   std::vector<Hop> hops;
+  DigestTurn digest;
   for (;;) {
     add_cookies(outgoing, request, context);
+    digest.authorize(context, outgoing);
     const Duration hedge_after = hedge_after_of(request, outgoing, wanted, options);
     Task<Sent> sending = send(pool, std::move(outgoing), wanted, deadline, hedge_after);
     auto sent = co_await std::move(sending);
@@ -268,6 +310,13 @@ Task<Sent> perform(ReactorPool& pool, Request request, Call::Wanted wanted) {
     Exchange& exchange = **sent;
     const Response& response = exchange.reply->response();
     keep_cookies(response, request, context);
+    if (digest.answers(context, request, exchange)) {
+      std::string name = exchange.outgoing.name;
+      auto again = make_again(request, outgoing, exchange, options);
+      if (!again) co_return refuse(context, again.error().within(name));
+      outgoing.name = std::move(name);
+      continue;
+    }
     const auto location = redirect_of(response, redirects_max);
     if (!location) {
       auto done = finish(exchange, wanted, request, std::move(hops), options);
@@ -279,6 +328,7 @@ Task<Sent> perform(ReactorPool& pool, Request request, Call::Wanted wanted) {
       co_return refuse(context, error.within(exchange.outgoing.name));
     }
     hops.push_back({response.status(), request.url()});
+    digest.begin_anew();
     auto done = make_next(request, outgoing, exchange, *location, options);
     if (!done) co_return refuse(context, done.error().within(exchange.outgoing.name));
   }

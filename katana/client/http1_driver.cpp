@@ -171,6 +171,7 @@ bool Http1Driver::give_head() noexcept {
         fmt::format("the head of the reply exceeds {} bytes; raise head_bytes_max", bytes_max)));
     return false;
   }
+  if (machine_.folded()) http1::unfold(head_.data(), head_.size());
   if (call_->take_head(machine_.status(), std::exchange(head_, Text()))) return true;
   fail(Error(Code::internal));
   return false;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "katana/client/client_fixture_test.hpp"
+#include "katana/client/retry.hpp"
 #include "katana/wire/http2/peer_test.hpp"
 
 namespace katana::client {
@@ -464,16 +465,44 @@ TEST_F(Http2DriverTest, what_a_goaway_leaves_out_is_sent_again_whatever_its_meth
 }
 
 TEST_F(Http2DriverTest, a_server_that_always_goes_away_is_asked_so_many_times) {
-  Reply& asked = post();
-  for (std::uint32_t index = 0; index < 3; ++index) {
+  Reply& asked = fetch(Request("POST", home_url).timeout(seconds(300)));
+  for (std::uint32_t index = 0; index <= unprocessed_max; ++index) {
     ASSERT_EQ(links(), index + 1u);
     greet(index);
     go_away(index, 0, ErrorCode::enhance_your_calm);
-    turn(seconds(3));
+    if (index >= unprocessed_at_once) turn(seconds(3));
     turn();
   }
   EXPECT_THAT(error_of(asked), HasSubstr("GOAWAY, ENHANCE_YOUR_CALM"));
-  EXPECT_EQ(links(), 3u);
+  EXPECT_EQ(links(), unprocessed_max + 1u);
+}
+
+TEST_F(Http2DriverTest, requests_beyond_the_last_stream_of_many_connections_spend_no_retry) {
+  HttpClientOptions options = http2_options();
+  options.retries_max = 1;
+  options.breaker = {.failures_percent = 10, .requests_min = 1};
+  use(options);
+  Reply& asked = post("content");
+  for (std::uint32_t index = 0; index < 4; ++index) {
+    greet(index);
+    go_away(index, 0);
+    ASSERT_EQ(links(), index + 2u);
+  }
+  greet(4);
+  EXPECT_THAT(take_sent(4), HasSubstr("content"));
+  say(4, reply(4, 1));
+  EXPECT_EQ(error_of(asked), "status 200");
+  EXPECT_EQ(http().counters(reactor()).breaker_openings, 0u);
+}
+
+TEST_F(Http2DriverTest, without_retries_a_request_that_was_not_processed_is_the_callers) {
+  HttpClientOptions options = http2_options();
+  options.retries_max = 0;
+  use(options);
+  Reply& asked = post();
+  greet(0);
+  go_away(0, 0);
+  EXPECT_THAT(error_of(asked), HasSubstr("GOAWAY"));
 }
 
 TEST_F(Http2DriverTest, a_goaway_ends_an_idle_connection) {
@@ -485,16 +514,21 @@ TEST_F(Http2DriverTest, a_goaway_ends_an_idle_connection) {
 
 TEST_F(Http2DriverTest, a_refused_stream_is_sent_again_whatever_its_method) {
   warm_up();
-  Reply& asked = post("content");
+  Reply& asked =
+      fetch(Request("POST", home_url).content("content", "text/plain").timeout(seconds(300)));
   frames();
   cancel(0, 3, ErrorCode::refused_stream);
   turn();
   EXPECT_THAT(frames(), ElementsAre("HEADERS 5", "DATA 5 7 end"));
-  cancel(0, 5, ErrorCode::refused_stream);
-  turn(seconds(3));
-  turn();
-  EXPECT_THAT(frames(), ElementsAre("HEADERS 7", "DATA 7 7 end"));
-  cancel(0, 7, ErrorCode::refused_stream);
+  std::uint32_t id = 5;
+  for (std::uint32_t count = 1; count < unprocessed_max; ++count, id += 2) {
+    cancel(0, id, ErrorCode::refused_stream);
+    turn(seconds(2));  // all of the backoff
+    turn();
+    const std::string next = std::to_string(id + 2);
+    ASSERT_THAT(frames(), ElementsAre("HEADERS " + next, "DATA " + next + " 7 end")) << count;
+  }
+  cancel(0, id, ErrorCode::refused_stream);
   EXPECT_THAT(error_of(asked), HasSubstr("the server refused the stream"));
   EXPECT_EQ(links(), 1u);
 }

@@ -87,8 +87,10 @@ Result<HttpClient> HttpClient::make(HttpClientOptions options) {
   if (!context) return std::unexpected(context.error().within("HTTP client"));
   auto proxy = Proxy::make(options.proxy);
   if (!proxy) return std::unexpected(proxy.error().within("HTTP client"));
-  return HttpClient(
-      std::make_shared<const Shared>(options, *std::move(context), *std::move(proxy)));
+  auto digest = DigestAccounts::make(options.digest);
+  if (!digest) return std::unexpected(digest.error().within("HTTP client"));
+  return HttpClient(std::make_shared<const Shared>(options, *std::move(context), *std::move(proxy),
+                                                   *std::move(digest)));
 }
 
 Task<Result<Response>> HttpClient::fetch(Request request) const {

@@ -27,6 +27,16 @@ TEST_F(HttpClientTest, a_request_goes_out_and_its_reply_comes_back) {
   EXPECT_EQ(moved.find("other"), std::nullopt);
 }
 
+TEST_F(HttpClientTest, a_folded_field_is_one_value_with_spaces) {
+  Reply& reply = get();
+  answer(0);
+  say(0, ok + "X-Policy: one;\r\n two\r\nSet-Cookie:\r\n\ta=1\r\nContent-Length:\r\n 2\r\n\r\nok");
+  const Response folded = taken(reply);
+  EXPECT_EQ(folded.content(), "ok");
+  EXPECT_EQ(folded.find("x-policy"), "one;   two");
+  EXPECT_EQ(folded.find("set-cookie"), "a=1");
+}
+
 TEST_F(HttpClientTest, a_connection_is_kept_for_the_next_request) {
   warm_up();
   Reply& reply = get();

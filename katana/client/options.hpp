@@ -64,6 +64,13 @@ struct ProxyOptions {
   std::vector<std::string> except = {};
 };
 
+// An account at an origin that asks for Digest authentication (RFC 7616).
+struct DigestOptions {
+  std::string origin = {};  // http://host:port, or https
+  std::string user = {};    // without a colon
+  std::string password = {};
+};
+
 struct HttpClientOptions {
   // For each origin (scheme, host and port), on each reactor.
   std::uint32_t connections_max = 64;
@@ -90,10 +97,12 @@ struct HttpClientOptions {
   // window of the stream is closed (HTTP/2, at least 65,535).
   std::size_t stream_bytes_max = 64 * 1024;
 
-  // How often a request is sent again: when a kept connection is lost before the first byte of the
-  // reply and the method is idempotent (RFC 9110 §9.2.2), or, with any method, when an HTTP/2
-  // server states that it did not process the request. The first retry follows at once, the others
-  // after a random part of backoff_min, which doubles each time up to backoff_max.
+  // How often a request is sent again when a kept connection is lost before the first byte of the
+  // reply and the method is idempotent (RFC 9110 §9.2.2). The first retry follows at once, the
+  // others after a random part of backoff_min, which doubles each time up to backoff_max. A request
+  // that an HTTP/2 server states not to have processed (GOAWAY, REFUSED_STREAM) is sent again with
+  // any method and spends no retry: up to 32 times, from the fifth on with the same pauses. 0:
+  // nothing is sent again.
   std::uint32_t retries_max = 2;
   Duration backoff_min = milliseconds(50);
   Duration backoff_max = seconds(2);
@@ -131,6 +140,10 @@ struct HttpClientOptions {
   tls::ClientTlsOptions tls = {};
 
   ProxyOptions proxy = {};
+
+  // Answers 401 of these origins, unless the request has an Authorization field. The password is
+  // not sent. Basic and Bearer are fields of a Request.
+  std::vector<DigestOptions> digest = {};
 
   // Numeric addresses by host name, used instead of name resolution.
   std::map<std::string, std::vector<std::string>> hosts = {};

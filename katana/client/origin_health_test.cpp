@@ -123,6 +123,22 @@ TEST_F(OriginHealthTest, transient_failures_are_retried_by_choice_within_the_bud
   EXPECT_EQ(counted().retries_denied, 1u);
 }
 
+TEST_F(OriginHealthTest, what_does_not_pass_is_not_sent_again_whatever_retry_after_says) {
+  use([](HttpClientOptions& options) {
+    options.retry.transient = true;
+    options.retry_after_max = seconds(10);
+  });
+  for (const unsigned status : {404u, 413u, 500u, 501u}) {
+    for (const char* const more : {"", "Retry-After: 1\r\n"}) {
+      Reply& reply = get();
+      answer(0);
+      say(0, "HTTP/1.1 " + std::to_string(status) + " No\r\n" + more + "Content-Length: 0\r\n\r\n");
+      EXPECT_EQ(error_of(reply), "status " + std::to_string(status));
+    }
+  }
+  EXPECT_EQ(counted().retries, 0u);
+}
+
 TEST_F(OriginHealthTest, a_refused_connection_is_transient) {
   use([](HttpClientOptions& options) { options.retry.transient = true; });
   Reply& reply = get();

@@ -76,22 +76,27 @@ Tunnel::Tunnel(const Proxy& proxy, const Origin& to, http1::HeadMemo& memo,
       fmt::format("CONNECT {0} HTTP/1.1\r\nHost: {0}\r\n{1}\r\n", authority, proxy.authorization());
 }
 
+// What the machine leaves, a line that has not ended, is kept here: nothing that is received before
+// TLS begins comes a second time.
 tls::Prelude::Step Tunnel::next(Bytes input) noexcept {
   using Kind = http1::ResponseMachine::Event;
   constexpr bool has_no_content = true;  // whatever a 2xx to CONNECT says of its length
+  const std::size_t kept_bytes = kept_.size();
+  kept_.append(input);
   std::size_t at = 0;
   for (;;) {
-    const auto step = machine_.next(input.substr(at), has_no_content, memo_);
+    const auto step = machine_.next(Bytes(kept_).substr(at), has_no_content, memo_);
     at += step.consumed;
     head_bytes_ += step.consumed;
     if (step.event == Kind::interim) continue;
     if (step.event == Kind::needs_more) {
-      if (head_bytes_ + (input.size() - at) > head_bytes_max_) state_ = State::failed;
-    } else {
-      const bool accepted = step.event == Kind::complete && machine_.status() / 100 == 2;
-      state_ = accepted ? State::done : State::failed;
+      if (head_bytes_ + (kept_.size() - at) > head_bytes_max_) state_ = State::failed;
+      kept_.erase(0, at);
+      return {state_, input.size()};
     }
-    return {state_, at};
+    const bool accepted = step.event == Kind::complete && machine_.status() / 100 == 2;
+    state_ = accepted ? State::done : State::failed;
+    return {state_, at > kept_bytes ? at - kept_bytes : 0};
   }
 }
 

@@ -60,6 +60,7 @@ class Tunnel final : public tls::Prelude {
   http1::HeadMemo& memo_;
   const std::size_t head_bytes_max_;
   std::size_t head_bytes_ = 0;
+  std::string kept_;  // of the reply: a line that has not ended
   State state_ = State::going;
 };
 

@@ -86,6 +86,17 @@ TEST_F(ProxyTest, a_proxy_that_refuses_is_named_with_the_remedy) {
   EXPECT_THAT(error_of(absent), HasSubstr("connect to proxy http://proxy.test:3128 (address "));
 }
 
+TEST_F(ProxyTest, a_reply_of_the_proxy_may_come_in_pieces) {
+  get("https://server.test/");
+  answer(0);
+  take_sent(0);
+  for (const char c : std::string("HTTP/1.1 200 OK\r\nX: a\r\n b\r\n\r\n")) {
+    EXPECT_EQ(take_sent(0), "");
+    say(0, std::string(1, c));
+  }
+  EXPECT_THAT(take_sent(0), testing::StartsWith("\x16\x03"));  // TLS begins
+}
+
 TEST_F(ProxyTest, an_endless_reply_of_the_proxy_is_cut_off) {
   Reply& reply = get("https://server.test/");
   answer(0);

@@ -1,7 +1,7 @@
 // Shared: what the reactors that use one HttpClient have in common.
 // ReactorContext: what its pools, connections and calls on one reactor have in common.
 //
-// Owns       Shared: the context of TLS, and the resolver of names.
+// Owns       Shared: the context of TLS, the resolver of names, and accounts of Digest.
 //            ReactorContext: the context of HTTP/2, counters, and a share of the Shared.
 // Borrows    the reactor.
 // Thread     Shared any; a ReactorContext its reactor's.
@@ -14,6 +14,7 @@
 #include <optional>
 #include <utility>
 
+#include "katana/client/digest.hpp"
 #include "katana/client/options.hpp"
 #include "katana/client/proxy.hpp"
 #include "katana/client/run_queue.hpp"
@@ -28,10 +29,11 @@ namespace katana::client {
 class Shared {
  public:
   Shared(const HttpClientOptions& options, std::shared_ptr<const tls::ClientContext> context,
-         std::optional<Proxy> proxy)
+         std::optional<Proxy> proxy, DigestAccounts digest)
       : options_(options),
         tls_(std::move(context)),
         proxy_(std::move(proxy)),
+        digest_(std::move(digest)),
         resolver_({.pool = options.resolver,
                    .addresses_kept = options.addresses_kept,
                    .failures_kept = options.failures_kept,
@@ -40,6 +42,7 @@ class Shared {
   const HttpClientOptions& options() const noexcept { return options_; }
   const std::shared_ptr<const tls::ClientContext>& tls() const noexcept { return tls_; }
   upstream::Resolver& resolver() const noexcept { return resolver_; }
+  DigestAccounts& digest() const noexcept { return digest_; }
   // Null: it is asked directly.
   const Proxy* proxy_for(const Origin& origin) const noexcept {
     return proxy_ && proxy_->serves(origin) ? &*proxy_ : nullptr;
@@ -49,6 +52,7 @@ class Shared {
   const HttpClientOptions options_;
   const std::shared_ptr<const tls::ClientContext> tls_;
   const std::optional<Proxy> proxy_;
+  mutable DigestAccounts digest_;
   mutable upstream::Resolver resolver_;
 };
 
@@ -74,6 +78,7 @@ class ReactorContext {
   const HttpClientOptions& options() const noexcept { return shared_->options(); }
   const std::shared_ptr<const tls::ClientContext>& tls() const noexcept { return shared_->tls(); }
   upstream::Resolver& resolver() const noexcept { return shared_->resolver(); }
+  DigestAccounts& digest() const noexcept { return shared_->digest(); }
   const Proxy* proxy_for(const Origin& origin) const noexcept { return shared_->proxy_for(origin); }
   http1::HeadMemo& head_memo() noexcept { return head_memo_; }
   // What the connections of HTTP/2 share; made for the first.

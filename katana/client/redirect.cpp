@@ -43,6 +43,23 @@ std::string without_dot_segments(Bytes path) {
   return made;
 }
 
+// What stands in a reference as it is, although it belongs percent-encoded, as browsers and other
+// clients read it. The host stays: how a name is encoded is not for us to guess.
+std::string with_escapes(const std::string& url) {
+  const std::size_t authority = url.find("//");
+  if (authority == std::string::npos) return url;
+  const std::size_t begin = std::min(url.find_first_of("/?#", authority + 2), url.size());
+  std::string made = url.substr(0, begin);
+  for (const char c : Bytes(url).substr(begin)) {
+    if (c == '#' || http::is(c, http::target_character)) {
+      made += c;
+    } else {
+      made += fmt::format("%{:02X}", static_cast<unsigned char>(c));
+    }
+  }
+  return made;
+}
+
 Result<void> check_target(const Url& from, const Url& to, Bytes text,
                           const HttpClientOptions& options) {
   if (!from.origin.secure || to.origin.secure || options.redirects_to_plaintext) return {};
@@ -76,7 +93,7 @@ std::string resolve_reference(const Url& base, Bytes reference) {
 
 Result<void> follow_redirect(Request& request, const Url& from, unsigned status, Bytes location,
                              const HttpClientOptions& options) {
-  std::string text = resolve_reference(from, location);
+  std::string text = with_escapes(resolve_reference(from, location));
   auto to = parse_url(text);
   if (!to) return std::unexpected(to.error().within("redirect"));
   if (auto right = check_target(from, *to, text, options); !right) return right;

@@ -37,14 +37,13 @@ Duration backoff(ReactorContext& context, std::uint32_t doublings) {
   return context.random_part(std::min(most, options.backoff_max));
 }
 
-// Why a call is sent again. loss: the server has not processed it, or a kept connection was dead;
-// no load of the server's causes that, so it needs no budget. asked: a 503 says when to come again.
+// Why a call is sent again. loss: a kept connection was dead; no load of the server's causes that,
+// so it needs no budget. asked: a 503 says when to come again.
 enum class Cause : std::uint8_t { none, loss, asked, transient };
 
 Cause cause_of(const HttpClientOptions& options, Call& call, const std::optional<Duration>& asked) {
   const bool repeatable = call.outgoing().repeatable;
   if (call.failed()) {
-    if (call.repeat() == Repeat::always) return Cause::loss;
     if (!repeatable) return Cause::none;
     if (call.repeat() == Repeat::if_idempotent) return Cause::loss;
     const bool passes = options.retry.transient && is_transient(call.error().code());
@@ -59,9 +58,24 @@ Cause cause_of(const HttpClientOptions& options, Call& call, const std::optional
 
 }  // namespace
 
+bool is_unprocessed(Call& call) noexcept {
+  return call.failed() && call.repeat() == Repeat::always;
+}
+
 std::optional<Duration> pause_before_retry(ReactorContext& context, RetryBudget* budget, Call& call,
-                                           std::uint32_t retries, Instant deadline) {
-  if (retries >= context.options().retries_max) return {};
+                                           const Repetitions& done, Instant deadline) {
+  const std::uint32_t retries_max = context.options().retries_max;
+  if (is_unprocessed(call)) {
+    if (retries_max == 0 || done.unprocessed >= unprocessed_max) return {};
+    Duration pause;
+    if (done.unprocessed >= unprocessed_at_once) {
+      pause = backoff(context, done.unprocessed - unprocessed_at_once);
+    }
+    if (context.reactor().now() + pause >= deadline) return {};
+    return pause;
+  }
+  const std::uint32_t retries = done.retries;
+  if (retries >= retries_max) return {};
   std::optional<Duration> asked;
   if (!call.failed()) asked = retry_after(call.response(), context.reactor().wall_clock_s());
   const Cause cause = cause_of(context.options(), call, asked);

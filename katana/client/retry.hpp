@@ -6,7 +6,8 @@
 // Allocates  never.
 // Fails      never.
 // Invariant  what is not idempotent is sent again only if the server said that it did not process
-//            it; what a failing server makes us send again is bounded by the budget.
+//            it, and that often at most; what a failing server makes us send again is bounded by
+//            the budget.
 #pragma once
 
 #include <cstdint>
@@ -19,11 +20,23 @@
 
 namespace katana::client {
 
-// How long to wait before a call that has ended is sent again, after `retries` repetitions and no
+// How often a request was sent again. What a server states not to have processed is no retry: a
+// server that closes each connection after some requests makes many of them, and does its work.
+struct Repetitions {
+  std::uint32_t retries = 0;
+  std::uint32_t unprocessed = 0;
+};
+inline constexpr std::uint32_t unprocessed_max = 32;
+inline constexpr std::uint32_t unprocessed_at_once = 4;  // without a pause
+
+// The server has stated that it did not process it (RFC 9113 §6.8, §8.7).
+bool is_unprocessed(Call& call) noexcept;
+
+// How long to wait before a call that has ended is sent again, after the repetitions `done`, and no
 // later than `deadline`. Empty: it is not sent again. May spend some of the budget; without one,
 // nothing is sent again that needs it.
 std::optional<Duration> pause_before_retry(ReactorContext& context, RetryBudget* budget, Call& call,
-                                           std::uint32_t retries, Instant deadline);
+                                           const Repetitions& done, Instant deadline);
 
 // Whether a call that has ended counts as a failure of its origin.
 bool is_failure_of_origin(Call& call) noexcept;

@@ -30,6 +30,13 @@ ClientLimits::ClientLimits(const ClientLimitOptions& options, std::uint64_t secr
       sets_(std::bit_ceil(std::max<std::size_t>(1, options.clients_max / ways))),
       locks_(std::make_unique<std::mutex[]>(locks)) {}
 
+ClientLimits::Home ClientLimits::home_of(const IpAddress& address) const noexcept {
+  const IpAddress client =
+      client_network(address, {.v4 = options_.v4_bits, .v6 = options_.v6_bits});
+  const std::uint64_t hashed = KeyedHash(secret_, ~secret_).of(client.high(), client.low());
+  return {hashed == 0 ? 1 : hashed, hashed & (sets_.size() - 1)};  // 0 is nobody's
+}
+
 ClientLimits::Admission ClientLimits::admit(const engine::PeerEndpoint& peer, bool handshakes,
                                             Instant now) noexcept {
   const auto address = peer.ip();
@@ -40,11 +47,7 @@ ClientLimits::Admission ClientLimits::admit(const engine::PeerEndpoint& peer, bo
   if (deny_.contains(*address)) return {ClientRefusal::denied};
   if (!allow_.empty() && !allow_.contains(*address)) return {ClientRefusal::denied};
   if (exempt_.contains(*address)) return {};
-  const IpAddress client =
-      client_network(*address, {.v4 = options_.v4_bits, .v6 = options_.v6_bits});
-  const std::uint64_t hashed = KeyedHash(secret_, ~secret_).of(client.high(), client.low());
-  const std::uint64_t key = hashed == 0 ? 1 : hashed;  // 0 is nobody's
-  const std::size_t index = hashed & (sets_.size() - 1);
+  const auto [key, index] = home_of(*address);
   Set& set = sets_[index];
   const std::lock_guard lock(lock_of(index));
   const std::size_t way = way_of(set, key, now.ns);
@@ -55,7 +58,7 @@ ClientLimits::Admission ClientLimits::admit(const engine::PeerEndpoint& peer, bo
   }
   ++entry.connections;
   entry.handshakes += handshakes ? 1 : 0;
-  return {ClientRefusal::none, static_cast<Slot>(index * (ways + 1) + way + 1)};
+  return {ClientRefusal::none, slot_of(index, way)};
 }
 
 // Its own, or a free one, or the first of those whose client has nothing left, or the shared one.
@@ -106,6 +109,19 @@ std::optional<ClientPlace> ClientLimits::begin_request(Slot slot) noexcept {
   if (entry.requests >= options_.requests_max) return std::nullopt;
   ++entry.requests;
   return ClientPlace(*this, slot);
+}
+
+std::optional<ClientPlace> ClientLimits::begin_request(const IpAddress& address,
+                                                       Instant now) noexcept {
+  if (options_.requests_max == 0 || exempt_.contains(address)) return ClientPlace();
+  const auto [key, index] = home_of(address);
+  const std::lock_guard lock(lock_of(index));
+  Set& set = sets_[index];
+  const std::size_t way = way_of(set, key, now.ns);
+  Entry& entry = set.entries[way];
+  if (entry.requests >= options_.requests_max) return std::nullopt;
+  ++entry.requests;
+  return ClientPlace(*this, slot_of(index, way));
 }
 
 void ClientLimits::end_request(Slot slot) noexcept {

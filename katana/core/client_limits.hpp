@@ -3,7 +3,8 @@
 // the process, so that the figures hold however many reactors there are.
 //
 // A client is an address of IPv4, or the first 64 bits of one of IPv6, which is what one subscriber
-// has. Peers by a Unix-domain socket, and those that are exempt, are not counted.
+// has. Peers by a Unix-domain socket, and those that are exempt, are not counted. The requests of a
+// trusted proxy that speaks HTTP count for the clients that it names.
 //
 // An entry is forgotten only when nothing is left of it: nothing is open or in progress, and its
 // rates are full again. So a client cannot get rid of what is counted against it by filling the
@@ -93,6 +94,9 @@ class ClientLimits {
 
   // None: as many are in progress as may be.
   std::optional<ClientPlace> begin_request(Slot slot) noexcept;
+  // The same of a client without a connection here: that is its proxy's, which names it. One that
+  // is exempt is not counted.
+  std::optional<ClientPlace> begin_request(const IpAddress& address, Instant now) noexcept;
   bool counts_requests() const noexcept { return options_.requests_max != 0; }
 
   // How long nothing more is to be read of it.
@@ -139,6 +143,14 @@ class ClientLimits {
   static std::size_t set_of(Slot slot) noexcept { return (slot - 1) / (ways + 1); }
   Entry& entry_of(Slot slot) noexcept {
     return sets_[set_of(slot)].entries[(slot - 1) % (ways + 1)];
+  }
+  struct Home {
+    std::uint64_t key;
+    std::size_t set;
+  };
+  Home home_of(const IpAddress& address) const noexcept;
+  static Slot slot_of(std::size_t set, std::size_t way) noexcept {
+    return static_cast<Slot>(set * (ways + 1) + way + 1);
   }
   // Of the client with this key; `ways`: the shared one. REQUIRES the lock.
   static std::size_t way_of(Set& set, std::uint64_t key, std::int64_t now_ns) noexcept;

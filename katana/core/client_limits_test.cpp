@@ -45,6 +45,31 @@ TEST(ClientLimits, so_many_connections_are_open_at_a_time) {
   EXPECT_EQ(refusal_of(limits, limited_peer("192.0.2.1")), ClientRefusal::connections);
 }
 
+TEST(ClientLimits, requests_of_a_client_that_a_proxy_names_count_with_its_own) {
+  ClientLimitOptions options{.requests_max = 2};
+  options.exempt = {*Network::parse("10.0.0.0/8")};
+  ClientLimits limits(options, 1);
+  const IpAddress named = *IpAddress::parse("192.0.2.1");
+  const auto own = limits.admit(limited_peer("192.0.2.1"), false, first_instant);
+  auto first = limits.begin_request(named, first_instant);
+  auto second = limits.begin_request(own.slot);
+  ASSERT_TRUE(first && second);
+  EXPECT_FALSE(limits.begin_request(*IpAddress::parse("::ffff:192.0.2.1"), first_instant));
+  EXPECT_FALSE(limits.begin_request(own.slot));
+  EXPECT_TRUE(limits.begin_request(*IpAddress::parse("192.0.2.2"), first_instant));
+  const auto exempt = limits.begin_request(*IpAddress::parse("10.0.0.1"), first_instant);
+  ASSERT_TRUE(exempt);
+  EXPECT_FALSE(*exempt);
+  // It is another client's entry only when nothing is in progress.
+  limits.leave(own.slot);
+  EXPECT_EQ(limits.clients(first_instant), 1u);
+  first.reset();
+  EXPECT_TRUE(limits.begin_request(named, first_instant));
+  second.reset();
+  EXPECT_EQ(limits.clients(first_instant), 0u);
+  EXPECT_EQ(limits.requests(), 0u);
+}
+
 TEST(ClientLimits, a_client_of_ipv6_is_a_prefix) {
   ClientLimits limits({.connections_max = 1}, 1);
   EXPECT_EQ(refusal_of(limits, limited_peer("2001:db8:0:1::1")), ClientRefusal::none);

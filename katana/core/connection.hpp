@@ -140,6 +140,10 @@ class alignas(std::max_align_t) Connection : private TimerEntry {
     if (extras_ == nullptr) return ClientPlace();
     return begin_client_request();
   }
+  // Its peer is not counted, and may be a proxy whose requests are those of others.
+  bool may_name_clients() const noexcept { return may_name_clients_; }
+  // As begin_request(), for a client that a trusted proxy names.
+  std::optional<ClientPlace> begin_request_of(const IpAddress& client) noexcept;
   // For a session that has one request at a time: keeps its place until take_place(). REQUIRES
   // may_limit_requests().
   void keep_place(ClientPlace place) noexcept { extras_->request_place = std::move(place); }
@@ -300,6 +304,7 @@ class alignas(std::max_align_t) Connection : private TimerEntry {
   bool session_replaced_ : 1 = false;      // since the last offer
   bool handshake_counted_ : 1 = false;     // by ClientLimits
   bool limited_behind_proxy_ : 1 = false;  // ClientLimits wait for whom its proxy names
+  bool may_name_clients_ : 1 = false;      // ClientLimits count its requests by their heads
 };
 
 }  // namespace katana::core

@@ -38,6 +38,12 @@ std::optional<ClientPlace> Connection::begin_client_request() noexcept {
   return place;
 }
 
+std::optional<ClientPlace> Connection::begin_request_of(const IpAddress& client) noexcept {
+  std::optional<ClientPlace> place = reactor_.clients_->begin_request(client, reactor_.now());
+  if (!place) ++reactor_.counters_.client_requests_refused;
+  return place;
+}
+
 bool Connection::output_full(std::size_t bytes) noexcept {
   const std::size_t pending = outbox_.pending();
   if (pending + bytes > reactor_.options_.output_block_bytes) {

@@ -196,6 +196,12 @@ class ReactorLinks : public Reactor {
     if (!clients_->counts_bytes()) return;
     engine_.limit_receive(connection.link_, clients_->receive_max(true));
   }
+  // It was admitted and is not counted.
+  KATANA_RARE void expect_named_clients(Connection& connection) noexcept {
+    if (!clients_->counts_requests()) return;
+    (void)connection.extras();
+    connection.may_name_clients_ = true;
+  }
   KATANA_RARE void end_client_handshake(Connection& connection) noexcept {
     connection.handshake_counted_ = false;
     clients_->end_handshake(connection.client_slot());

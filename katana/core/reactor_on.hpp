@@ -268,7 +268,10 @@ class ReactorOn final : public ReactorTransforms<EngineOf<ReactorOn<EngineOf>>> 
     const bool is_limited = accepted.client != 0;
     if (is_limited) this->name_client(*connection, accepted.client);
     connection->handshake_counted_ = is_limited && served.transforms != nullptr;
-    connection->limited_behind_proxy_ = served.guard.limits != nullptr && served.guard.is_proxied;
+    if (served.guard.limits != nullptr) [[unlikely]] {
+      connection->limited_behind_proxy_ = served.guard.is_proxied;
+      if (!is_limited && !served.guard.is_proxied) this->expect_named_clients(*connection);
+    }
     ++counters_.accepted;
     if (share_ != nullptr) share_->opened(now_);
     if (options_.connection_age_max > Duration{}) set_age(*connection);

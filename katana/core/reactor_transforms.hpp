@@ -133,7 +133,11 @@ class ReactorTransforms : public ReactorOffering<Engine> {
       destroy(connection, Cause::cut_off);
       return false;
     }
-    if (slot != 0) this->name_client(connection, slot);
+    if (slot != 0) {
+      this->name_client(connection, slot);
+    } else if (connection.limited_behind_proxy_) {
+      this->expect_named_clients(connection);
+    }
     connection.handshake_counted_ = handshakes && slot != 0;
     if (handshakes) {
       static_cast<OpeningSession*>(connection.session_)->begin_waiting(now_);

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "katana/core/sleep.hpp"
 #include "katana/server/client_test.hpp"
 #include "katana/server/engines.hpp"
 #include "katana/server/http_server.hpp"
@@ -140,6 +141,32 @@ TEST_F(ClientsTest, trusted_proxies_are_not_limited) {
     for (Client* const each : {&first, &second, &third}) {
       EXPECT_THAT(each->ask("/client"), HasSubstr("200 OK"));
     }
+  });
+}
+
+TEST_F(ClientsTest, requests_of_a_proxy_count_for_the_clients_that_it_names) {
+  router.get("/wait", []() -> Task<Reply> {
+    co_await core::sleep_for(seconds(30));
+    co_return Reply::text("late");
+  });
+  options.clients.requests_max = 1;
+  options.http.trusted_proxies = {*Network::parse("127.0.0.0/8")};
+  options.http.forwarded = http::ForwardedFields::x_forwarded;
+  const std::string ann = "X-Forwarded-For: 198.51.100.7\r\n";
+  const std::string forged = "X-Forwarded-For: 9.9.9.9, 198.51.100.7\r\n";
+  const std::string bob = "X-Forwarded-For: 198.51.100.8\r\n";
+  const auto server = started();
+  serve_clients(*server, [&](std::uint16_t port) {
+    Client waiting(port);
+    waiting.send("GET /wait HTTP/1.1\r\nHost: shop.example\r\n" + ann + "\r\n");
+    std::string reply;
+    for (int count = 0; count < 1000 && !reply.starts_with("HTTP/1.1 429"); ++count) {
+      reply = reply_to(port, "", ann);
+    }
+    EXPECT_THAT(reply, StartsWith("HTTP/1.1 429"));
+    EXPECT_THAT(reply_to(port, "", forged), StartsWith("HTTP/1.1 429"));
+    EXPECT_THAT(reply_to(port, "", bob), HasSubstr("198.51.100.8"));
+    EXPECT_THAT(reply_to(port, ""), HasSubstr("200 OK")) << "the proxy's own";
   });
 }
 

@@ -176,7 +176,8 @@ Reply file_failure(const Error& error) {
 }
 
 Reply reply_with_file(const FileReference& file, const http::Head& head, Instant now) {
-  const http::Validators validators{file->entity_tag, file->modified_s(), file->is_strong};
+  const http::Validators validators{file->entity_tag, file->told_modified_s(),
+                                    file->is_date_strong};
   const http::Condition condition = http::evaluate_conditions(head, validators);
   if (condition != http::Condition::proceed) {
     const bool failed = condition == http::Condition::failed;

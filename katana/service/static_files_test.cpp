@@ -209,7 +209,65 @@ TEST_F(StaticFilesTest, a_range_of_what_the_file_was_before_is_the_whole_of_what
   const std::string tag = field("ETag");
   EXPECT_EQ(get("a.txt", "Range: bytes=0-0\nIf-Range: " + tag + "\n").status, 206u);
   EXPECT_EQ(get("a.txt", "Range: bytes=0-0\nIf-Range: \"other\"\n").status, 200u);
-  EXPECT_EQ(get("a.txt", "Range: bytes=0-0\nIf-Range: " + std::string(date) + "\n").status, 206u);
+  // A date that was set is no evidence that no byte has changed.
+  EXPECT_EQ(get("a.txt", "Range: bytes=0-0\nIf-Range: " + std::string(date) + "\n").status, 200u);
+  std::ofstream(files_.path("written.txt")) << "0123456789";
+  get("written.txt");
+  const std::string written = field("Last-Modified");
+  EXPECT_EQ(get("written.txt", "Range: bytes=0-0\nIf-Range: " + written + "\n").status, 206u);
+  EXPECT_EQ(get("written.txt", "Range: bytes=0-0\nIf-Range: " + std::string(date) + "\n").status,
+            200u);
+}
+
+// As in the store of Nix, in images that are built reproducibly, and behind cp -p and rsync -t.
+TEST_F(StaticFilesTest, another_content_of_the_same_size_and_date_has_another_tag) {
+  for (const std::int64_t date_s : {std::int64_t{0}, std::int64_t{1}, std::int64_t{315'532'800},
+                                    TestFolder::old_s, std::int64_t{1'700'000'000}}) {
+    SCOPED_TRACE(date_s);
+    files_.write("app.js", "page ONE", date_s);
+    files_.write("copy.js", "page ONE", date_s);
+    reactor_.pass(seconds(1));
+    get("app.js");
+    const std::string tag = field("ETag");
+    EXPECT_TRUE(tag.starts_with('"')) << tag;
+    get("copy.js");
+    EXPECT_EQ(field("ETag"), tag);  // as other hosts say it
+    files_.write("new", "page TWO", date_s);
+    std::filesystem::rename(files_.path("new"), files_.path("app.js"));
+    reactor_.pass(seconds(1));
+    EXPECT_EQ(get("app.js", "If-None-Match: " + tag + "\n").status, 200u);
+    EXPECT_EQ(exchange_->content_sent, "page TWO");
+    EXPECT_NE(field("ETag"), tag);
+    EXPECT_EQ(get("app.js", "Range: bytes=0-0\nIf-Range: " + tag + "\n").status, 200u);
+    EXPECT_EQ(get("app.js", "If-Match: " + tag + "\n").status, 412u);
+    files_.write("app.js", "page ONE", date_s);
+    reactor_.pass(seconds(1));
+    EXPECT_EQ(get("app.js", "If-None-Match: " + tag + "\n").status, 304u);
+  }
+}
+
+TEST_F(StaticFilesTest,
+       a_large_file_with_a_date_that_was_set_has_the_change_of_its_inode_in_its_tag) {
+  const std::string one(2'000'000, '1'), two(2'000'000, '2');
+  files_.write("large", one);
+  get("large");
+  const std::string tag = field("ETag");
+  EXPECT_EQ(get("large", "If-None-Match: " + tag + "\n").status, 304u);
+  files_.write("new", two);
+  std::filesystem::rename(files_.path("new"), files_.path("large"));
+  reactor_.pass(seconds(1));
+  EXPECT_EQ(get("large", "If-None-Match: " + tag + "\n").status, 200u);
+}
+
+TEST_F(StaticFilesTest,
+       a_constant_date_of_reproducible_builds_is_not_told_and_no_condition_meets_it) {
+  files_.write("app.js", "page ONE", 1);
+  EXPECT_EQ(get("app.js").status, 200u);
+  EXPECT_EQ(field("Last-Modified"), "-");
+  const std::string constant = "Thu, 01 Jan 1970 00:00:01 GMT\n";
+  EXPECT_EQ(get("app.js", "If-Modified-Since: " + constant).status, 200u);
+  EXPECT_EQ(get("app.js", "If-Unmodified-Since: Thu, 01 Jan 1970 00:00:00 GMT\n").status, 200u);
+  EXPECT_EQ(get("app.js", "Range: bytes=0-0\nIf-Range: " + constant).status, 200u);
 }
 
 TEST_F(StaticFilesTest, a_file_that_may_still_be_written_has_a_weak_tag_until_it_has_settled) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "katana/base/poison.hpp"
+#include "katana/session/client_places.hpp"
 #include "katana/session/websocket_connection.hpp"
 #include "katana/wire/http/status.hpp"
 
@@ -74,7 +75,7 @@ inline void Http1Session::serve_head() noexcept {
 }
 
 void Http1Session::serve_limited() noexcept {
-  if (auto place = connection_.begin_request()) {
+  if (auto place = begin_request(connection_, protocol_.trust(), core_.head())) {
     connection_.keep_place(*std::move(place));
     counted_ = true;
     protocol_.handler().on_request(*this, *core_.head());

@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "katana/session/client_places.hpp"
 #include "katana/wire/http/status.hpp"
 
 namespace katana::session {
@@ -40,12 +41,15 @@ void Http2Exchange::begin(const http2::HeadReader& reader, std::uint32_t number,
   if (ExchangeObserver* const observer = streams_.options().observer) {
     core_.context = observer->on_exchange_begin(core_.head(), *this);
   }
-  std::optional<core::ClientPlace> place = streams_.connection().begin_request();
-  const bool is_counted = place.has_value();
-  if (is_counted) place_ = *std::move(place);
+  bool may_begin = true;
+  if (streams_.connection().may_limit_requests()) [[unlikely]] {
+    auto place = begin_request(streams_.connection(), streams_.protocol().trust(), core_.head());
+    may_begin = place.has_value();
+    if (may_begin) place_ = *std::move(place);
+  }
   if (refused) {
     refuse(reader.status(), reader.detail());
-  } else if (!is_counted) [[unlikely]] {
+  } else if (!may_begin) [[unlikely]] {
     refuse(429, too_many_requests);
   }
 }
@@ -302,7 +306,7 @@ void Http2Exchange::return_window(std::size_t bytes) noexcept {
 
 void Http2Exchange::release_window() noexcept {
   streams_.open_withheld(*this);
-  if (core_.mode == Mode::collect) give_peer_time();
+  if (core_.mode == Mode::collect && !reply_sent) give_peer_time();
 }
 
 // ---- the reply -------------------------------------------------------------------------------
@@ -434,7 +438,9 @@ void Http2Exchange::end_if_sent() noexcept {
   if (state == StreamState::closed) {
     streams_.note_over(*this);
   } else {
-    give_peer_time();  // for what is read past
+    // A reset in the same read as the reply makes clients drop the reply (curl 7.88), so the rest
+    // of the request has the time of a connection that lingers.
+    set_deadline(content_deadline_, streams_.now() + reactor().options().linger_timeout);
   }
 }
 

@@ -280,6 +280,35 @@ TEST(Http2, too_much_content_is_413_whether_it_was_announced_or_not) {
   EXPECT_EQ(client.reply(fits).content, trial_digest(text_of(1'000)));
 }
 
+TEST(Http2, an_upload_that_is_refused_early_is_reset_long_after_its_reply_and_once) {
+  World world;
+  Http2Client client(world);
+  const auto large = client.post("/collect-small", text_of(1'000'000));
+  const auto waits = client.begin_post("/collect-small");
+  const Duration linger = world.reactor().options().linger_timeout;
+  world.run_for(milliseconds(linger.ns / 1'000'000 - 100));
+  EXPECT_EQ(client.reply(large).status, "413");
+  EXPECT_TRUE(client.reply(large).ended);
+  EXPECT_EQ(client.reply(large).reset, -1);
+  const http2::Limits limits;
+  EXPECT_LE(world.reactor().counters().bytes_received, limits.stream_window_bytes + 2'000u);
+  world.run_for(milliseconds(200));
+  EXPECT_EQ(client.reply(large).reset, 0);  // NO_ERROR: do not send the rest
+  EXPECT_EQ(client.reply(waits).reset, -1);
+  EXPECT_EQ(client.goaway(), -1);
+  // A client that goes on sending in small pieces buys no more time.
+  const auto trickles = client.begin_post("/collect-small");
+  client.send(http2::FrameType::data, 0, trickles, text_of(2'000));
+  for (std::int64_t tenths = linger.ns / 100'000'000 + 2; tenths != 0; --tenths) {
+    world.run_for(milliseconds(100));
+    if (client.reply(trickles).reset < 0) {
+      client.send(http2::FrameType::data, 0, trickles, "0123456789");
+    }
+  }
+  EXPECT_EQ(client.reply(trickles).status, "413");
+  EXPECT_EQ(client.reply(trickles).reset, 0);
+}
+
 TEST(Http2, middleware_sees_what_it_sees_of_http_1) {
   World world;
   Http2Client client(world);

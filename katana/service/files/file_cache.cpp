@@ -108,7 +108,8 @@ void FileCache::describe(FileSet& set, Coding coding, Clock clock) {
                 {.content_type = type_of(set.path, options_),
                  .cache_control = options_.cache_control,
                  .coding = coding,
-                 .varies = set.codings() != only_plain},
+                 .varies = set.codings() != only_plain,
+                 .hashes = true},
                 clock.wall_clock_s);
 }
 

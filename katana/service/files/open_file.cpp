@@ -113,6 +113,12 @@ std::int64_t OpenFile::modified_s() const noexcept {
   return identity.modified_ns / seconds(1).ns - (rest < 0 ? 1 : 0);
 }
 
+std::optional<std::int64_t> OpenFile::told_modified_s() const noexcept {
+  constexpr std::int64_t year_1981_s = 347'155'200;
+  if (identity.modified_ns < year_1981_s * seconds(1).ns) return std::nullopt;
+  return modified_s();
+}
+
 }  // namespace katana
 
 // SPDX-License-Identifier: Apache-2.0

@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -83,11 +84,17 @@ class OpenFile final : public Retained {
   std::string fields;          // of every reply about it: complete lines
   std::string content_fields;  // of those with its content, besides
   Bytes content_type;
-  std::string given_type;  // what content_type refers to, when that is not the program's
-  bool is_strong = false;  // the entity tag, and with it the date
+  std::string given_type;        // what content_type refers to, when that is not the program's
+  bool is_strong = false;        // the entity tag
+  bool is_date_strong = false;   // the date as well
+  std::string content_mark;      // a digest for the tag; empty: none was made
+  bool content_settled = false;  // the content cannot have changed since content_mark was made
 
   FilePart part(std::uint64_t offset, std::uint64_t size) noexcept { return {this, offset, size}; }
   std::int64_t modified_s() const noexcept;
+  // Empty: the date is a constant that tells nothing of the content. Reproducible builds set 0 or 1
+  // (Nix, Guix, OSTree, container images) or the first date of ZIP archives, in 1980.
+  std::optional<std::int64_t> told_modified_s() const noexcept;
 
  private:
   ~OpenFile();

@@ -30,7 +30,7 @@ struct KeptReply {
   std::string fields_not_modified;  // those of a 304
   std::string content;
   std::string entity_tag;
-  std::int64_t modified_s = 0;
+  std::optional<std::int64_t> modified_s;
   Instant made_at = {};  // by its age when it was kept
   Instant fresh_until = {};
   Instant usable_until = {};      // while a handler makes another
@@ -520,9 +520,11 @@ void HttpCacheState::take_reply(const RequestView& request, const session::Reque
   page.end();
   if (reply.invalid()) return;
   if (is_kept && reply.status() == 200) {
-    const Bytes tag = find_field(reply.fields(), "ETag").value_or(Bytes());
-    if (http::evaluate_conditions(request.head(), {.entity_tag = tag}) ==
-        http::Condition::not_modified) {
+    http::Validators validators{.entity_tag = find_field(reply.fields(), "ETag").value_or(Bytes())};
+    if (const auto modified = find_field(reply.fields(), "Last-Modified")) {
+      validators.modified_s = http::parse_date(*modified);
+    }
+    if (http::evaluate_conditions(request.head(), validators) == http::Condition::not_modified) {
       Reply shorter(304);
       for_each_line(reply.fields(), [&](Bytes name, Bytes, Bytes line) {
         if (is_of_not_modified(name)) PreparedReply::append_fields(shorter, line);
@@ -589,7 +591,7 @@ bool HttpCacheState::keep(const RequestView& request, PageRequest& page, Reply& 
   }
   kept->entity_tag = std::string(find_field(kept->fields, "ETag").value_or(Bytes()));
   if (const auto modified = find_field(kept->fields, "Last-Modified")) {
-    kept->modified_s = http::parse_date(*modified).value_or(0);
+    kept->modified_s = http::parse_date(*modified);
   }
   for_each_line(kept->fields, [&](Bytes name, Bytes, Bytes line) {
     if (is_of_not_modified(name)) kept->fields_not_modified += line;

@@ -253,6 +253,19 @@ TEST_F(HttpCacheTest, a_client_that_has_it_is_told_so) {
   EXPECT_EQ(server().get("/page", {{"If-None-Match", "\"v7\""}}).status(), 304u);
 }
 
+TEST_F(HttpCacheTest, a_page_without_a_date_is_sent_whatever_date_a_client_names) {
+  const auto status_since = [&](const char* date) {
+    return server().get("/page", {{"If-Modified-Since", date}}).status();
+  };
+  EXPECT_EQ(status_since("Fri, 31 Dec 2100 23:59:59 GMT"), 200u);
+  EXPECT_EQ(status_since("Fri, 31 Dec 2100 23:59:59 GMT"), 200u);
+  fields = {{"Last-Modified", "Sun, 06 Nov 1994 08:49:37 GMT"}};
+  cache.clear();
+  EXPECT_EQ(status_since("Sun, 06 Nov 1994 08:49:37 GMT"), 304u);
+  EXPECT_EQ(status_since("Sun, 06 Nov 1994 08:49:37 GMT"), 304u);
+  EXPECT_EQ(status_since("Sun, 06 Nov 1994 08:49:36 GMT"), 200u);
+}
+
 TEST_F(HttpCacheTest, a_head_is_answered_from_a_get_and_fills_nothing) {
   EXPECT_EQ(server().head("/page").status(), 200u);
   EXPECT_EQ(get(), "page 2");

@@ -72,14 +72,14 @@ Condition evaluate_conditions(const Head& head, const Validators& now) noexcept 
   if (match == Listed::no) return Condition::failed;
   if (match == Listed::no_field) {
     const auto since = date_of(head, "If-Unmodified-Since");
-    if (since && now.modified_s > *since) return Condition::failed;
+    if (since && now.modified_s && *now.modified_s > *since) return Condition::failed;
   }
   const bool is_read = head.method() == Method::get || head.method() == Method::head;
   const Listed none = find_tag(head, "If-None-Match", now.entity_tag, matches_weakly);
   if (none == Listed::yes) return is_read ? Condition::not_modified : Condition::failed;
   if (none == Listed::no_field && is_read) {
     const auto since = date_of(head, "If-Modified-Since");
-    if (since && now.modified_s <= *since) return Condition::not_modified;
+    if (since && now.modified_s && *now.modified_s <= *since) return Condition::not_modified;
   }
   return Condition::proceed;
 }
@@ -91,7 +91,7 @@ bool range_applies(const Head& head, const Validators& now) noexcept {
   if (EntityTagReader(*value).next(tag))
     return tag == *value && matches_strongly(tag, now.entity_tag);
   const auto since = parse_date(*value);
-  return since && now.is_strong && *since == now.modified_s;
+  return since && now.is_strong && now.modified_s == since;
 }
 
 }  // namespace katana::http

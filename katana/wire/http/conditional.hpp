@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "katana/base/bytes.hpp"
 #include "katana/wire/http/head.hpp"
@@ -17,9 +18,10 @@ namespace katana::http {
 
 // What identifies the selected representation.
 struct Validators {
-  Bytes entity_tag;             // as in an ETag field: with quotes, and with W/ when it is weak
-  std::int64_t modified_s = 0;  // Unix time
-  bool is_strong = false;       // both change whenever a single byte does
+  Bytes entity_tag;  // as in an ETag field: with quotes, and with W/ when it is weak
+  // Unix time. Empty: it is not known, and conditions on it count for nothing (RFC 9110 §13.1.3).
+  std::optional<std::int64_t> modified_s = {};
+  bool is_strong = false;  // the date changes whenever a single byte does
 };
 
 //   proceed            the request is to be served

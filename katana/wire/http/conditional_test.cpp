@@ -115,6 +115,16 @@ TEST(Conditional, if_match_wants_the_same_bytes_and_comes_first) {
   EXPECT_EQ(evaluate({{"if-none-match", "\"a\""}, {"if-match", "\"b\""}}), Condition::failed);
 }
 
+TEST(Conditional, dates_count_for_nothing_where_none_is_known) {
+  constexpr Validators undated{.entity_tag = "\"a\"", .is_strong = true};
+  for (const char* const date :
+       {"Thu, 01 Jan 1970 00:00:00 GMT", "Fri, 31 Dec 9999 23:59:59 GMT"}) {
+    EXPECT_EQ(evaluate({{"if-modified-since", date}}, undated), Condition::proceed);
+    EXPECT_EQ(evaluate({{"if-unmodified-since", date}}, undated), Condition::proceed);
+    EXPECT_FALSE(applies(date, undated));
+  }
+}
+
 TEST(Conditional, if_unmodified_since_fails_for_what_was_changed_later) {
   EXPECT_EQ(evaluate({{"if-unmodified-since", modified}}), Condition::proceed);
   EXPECT_EQ(evaluate({{"if-unmodified-since", earlier}}), Condition::failed);

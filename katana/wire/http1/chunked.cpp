@@ -153,6 +153,10 @@ Refusal ChunkedDecoder::eat_trailer(char c, const Limits& limits) noexcept {
         state_ = State::last_lf;
         return Refusal::none;
       }
+      if (folds_ && trailer_fields_ != 0 && (c == ' ' || c == '\t')) {
+        state_ = State::trailer_value;
+        return Refusal::none;
+      }
       if (++trailer_fields_ > limits.trailer_fields_max) return Refusal::trailer_too_long;
       state_ = State::trailer_name;
       return http::is(c, http::token_character) ? Refusal::none : Refusal::bad_trailer;

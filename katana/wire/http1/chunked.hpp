@@ -19,7 +19,7 @@
 //   data ──▶ data_cr ──CR──▶ data_lf ──LF──▶ size_first
 //   trailer_start ──token──▶ trailer_name ──":"──▶ trailer_value ──CR──▶ trailer_lf
 //                 └──CR──▶ last_lf ──LF──▶ done
-//   trailer_lf ──LF──▶ trailer_start
+//   trailer_lf ──LF──▶ trailer_start, where SP continues the value of a folded trailer
 #pragma once
 
 #include <cstdint>
@@ -39,7 +39,11 @@ class ChunkedDecoder {
     Refusal refusal;
   };
 
-  void begin() noexcept { *this = ChunkedDecoder(); }
+  // `folds`: trailers may be folded. A user agent reads them, a server refuses (RFC 9112 §5.2).
+  void begin(bool folds = false) noexcept {
+    *this = ChunkedDecoder();
+    folds_ = folds;
+  }
   // Consumes up to the end of the next run of content. `content_left`: what may still be content; a
   // chunk that is larger is refused at its size.
   Step next(Bytes input, const Limits& limits, std::uint64_t content_left) noexcept;
@@ -90,6 +94,7 @@ class ChunkedDecoder {
   std::uint16_t trailer_bytes_ = 0;
   std::uint16_t trailer_fields_ = 0;
   State state_ = State::size_first;
+  bool folds_ = false;
 };
 
 }  // namespace katana::http1

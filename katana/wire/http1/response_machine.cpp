@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string>
 
 #include "katana/wire/http/characters.hpp"
 #include "katana/wire/http/field_list.hpp"
@@ -17,6 +18,7 @@ using http::is;
 // Of a reply's chunks and trailers; how much content there is, is its reader's to limit.
 constexpr Limits chunk_limits;
 
+bool is_fold(char c) { return c == ' ' || c == '\t'; }
 bool is_digit(char c) { return is(c, http::digit_character); }
 
 // One number, or the same number several times (RFC 9110 §8.6).
@@ -97,6 +99,14 @@ const char* read_field_line(Bytes line, ReplyFacts& facts) noexcept {
   return "";
 }
 
+void unfold(char* head, std::size_t bytes) noexcept {
+  for (std::size_t at = 0; at + 2 < bytes; ++at) {
+    if (head[at] == '\r' && head[at + 1] == '\n' && is_fold(head[at + 2])) {
+      head[at] = head[at + 1] = ' ';
+    }
+  }
+}
+
 void HeadMemo::remember(Bytes head, const ReplyFacts& facts) noexcept {
   if (head.size() > text_.size()) return;
   std::memcpy(text_.data(), head.data(), head.size());
@@ -125,7 +135,13 @@ ResponseMachine::Step ResponseMachine::next_line(Bytes input, bool to_head,
   std::size_t at = 0;
   while (true) {
     const Bytes rest = input.substr(at);
-    const auto end = rest.find('\n');
+    auto end = rest.find('\n');
+    const bool may_fold = head_bytes_ != 0 && !rest.empty() && rest[0] != '\r' && rest[0] != '\n';
+    bool folds = false;
+    while (may_fold && end != Bytes::npos && end + 1 < rest.size() && is_fold(rest[end + 1])) {
+      folds = true;
+      end = rest.find('\n', end + 1);
+    }
     const std::size_t line_bytes = end == Bytes::npos ? rest.size() : end + 1;
     if (head_bytes_ + line_bytes > head_bytes_max) return malformed("the head is too long");
     if (head_bytes_ == 0) {
@@ -135,12 +151,23 @@ ResponseMachine::Step ResponseMachine::next_line(Bytes input, bool to_head,
         return malformed("no HTTP/1.x status line");
       }
     }
-    if (end == Bytes::npos) return {Event::needs_more, at, {}};
-    if (end == 0 || rest[end - 1] != '\r') return malformed("LF without CR in the head");
-    const Bytes line = rest.substr(0, end - 1);
-    if (line.find('\r') != Bytes::npos) return malformed("CR without LF in the head");
+    const bool may_go_on = may_fold && end != Bytes::npos && line_bytes == rest.size();
+    if (end == Bytes::npos || may_go_on) return {Event::needs_more, at, {}};
     at += line_bytes;
     const bool is_first = head_bytes_ == 0;
+    Bytes line = rest.substr(0, line_bytes);
+    std::string unfolded;
+    if (folds) [[unlikely]] {
+      unfolded = line;
+      unfold(unfolded.data(), unfolded.size());
+      line = unfolded;
+      reading_.folded = true;
+    }
+    if (!line.ends_with("\r\n") || line.find('\n') != line.size() - 1) {
+      return malformed("LF without CR in the head");
+    }
+    line.remove_suffix(2);
+    if (line.find('\r') != Bytes::npos) return malformed("CR without LF in the head");
     if (line.empty() && !is_first) break;
     if (is_first) reading_ = {};
     const char* problem =
@@ -178,7 +205,7 @@ const char* ResponseMachine::frame(bool to_head) noexcept {
   }
   if (to_head || facts.status == 204 || facts.status == 304) return nullptr;
   if (facts.chunked) {
-    chunks_.begin();
+    chunks_.begin(true);
     state_ = State::chunks;
   } else if (facts.content_length == ReplyFacts::no_length) {
     keeps_open_ = false;

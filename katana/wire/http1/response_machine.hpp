@@ -3,7 +3,7 @@
 //
 // Owns       its place in the reply; nothing of the input.
 // Borrows    the input for the call; an event's content is part of it.
-// Allocates  never.
+// Allocates  for a folded field line only.
 // Fails      `malformed`, with problem(); REQUIRES no further call until begin_connection().
 // Invariant  events and the content in sum do not depend on how the input is cut.
 //
@@ -13,7 +13,8 @@
 //        ──chunked──▶ chunks ──▶ (complete) head
 //        ──neither──▶ until_close ──end of input──▶ (complete)
 //
-// A head is taken line by line; a line that has not ended yet stays with the caller. Most replies
+// A head is taken line by line; a line that has not ended yet stays with the caller, and so does a
+// field until the byte behind it shows that it is not folded (RFC 9112 §5.2). Most replies
 // of a server have the same head for as long as its Date says the same second, so a HeadMemo keeps
 // the last whole one: a head that begins with the same octets ends there and means the same.
 //
@@ -39,6 +40,7 @@ struct ReplyFacts {
   bool keeps_alive = false;
   bool has_coding = false;
   bool chunked = false;  // it is the last coding
+  bool folded = false;   // a field takes several lines: see unfold()
 };
 
 // One for each thread; connections share it.
@@ -84,6 +86,8 @@ class ResponseMachine {
 
   // Of the reply that is being read or was completed last.
   std::uint16_t status() const noexcept { return facts_.status; }
+  // Its head has folded fields, which unfold() makes plain.
+  bool folded() const noexcept { return facts_.folded; }
   // False: the peer will take no further request on this connection.
   bool keeps_open() const noexcept { return keeps_open_; }
   // Some of a reply was read, but not all.
@@ -113,6 +117,9 @@ class ResponseMachine {
   bool keeps_open_ = true;
   ChunkedDecoder chunks_;
 };
+
+// Replaces each line break within a field by spaces (RFC 9112 §5.2); the size stays.
+void unfold(char* head, std::size_t bytes) noexcept;
 
 // Lines of a head, without their CRLF: "" or what is wrong with them.
 const char* read_status_line(Bytes line, ReplyFacts& facts) noexcept;

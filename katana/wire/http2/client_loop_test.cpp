@@ -71,6 +71,7 @@ class Loop {
       for (Served& each : served_) reply(each, SIZE_MAX);
       move_to_server(SIZE_MAX);
       move_to_client(SIZE_MAX);
+      if (moved_ == before) moved_ += end_replied();
     } while (moved_ != before && !testing::Test::HasFailure());
     check(goes_away_at < steps);
     for (const Asked& each : asked_) ++outcomes[each.given_up ? "given up" : each.outcome];
@@ -107,9 +108,21 @@ class Loop {
     if (served == nullptr) return;
     if (choice < 98) return reply(*served, draw_size());
     const StreamState state = served->stream.state;
+    if (state == StreamState::replied) end_replied();
     if (state != StreamState::open && state != StreamState::replying) return;
     server_.reset(served->stream, ErrorCode::internal_error, now_, server_out_);
     served->reset = true;
+  }
+
+  // The time for the rest of their requests is over.
+  std::size_t end_replied() {
+    std::size_t count = 0;
+    for (Served& each : served_) {
+      if (each.stream.state != StreamState::replied) continue;
+      server_.reset(each.stream, ErrorCode::no_error, now_, server_out_);
+      ++count;
+    }
+    return count;
   }
 
   void begin() {

@@ -193,7 +193,7 @@ class Machine {
   }
   void let_go(Stream& stream, Past past, Instant now) noexcept;
   void end_reply(Stream& stream, Instant now) noexcept;
-  Step end_replied(Stream& stream, bool last, Instant now, Outbox& outbox) noexcept;
+  Step end_replied(Stream& stream, bool last, Instant now) noexcept;
   char* put_head(char* to, const Stream& stream, const http::ReplyHead& head,
                  std::int64_t content_length, bool last) noexcept;
 

@@ -56,7 +56,7 @@ Step Machine::on_trailers(Stream& stream, bool end_stream, Bytes block, Instant 
   if (!complete || verdict == HeadVerdict::malformed) {
     return reset_for(stream, ErrorCode::protocol_error, now, outbox);
   }
-  if (stream.state == StreamState::replied) return end_replied(stream, true, now, outbox);
+  if (stream.state == StreamState::replied) return end_replied(stream, true, now);
   go(stream, StreamCause::request_ends);
   content_ = {};
   return {.event = Event::content, .last = true, .stream = &stream};
@@ -113,7 +113,7 @@ Step Machine::end_data(Bytes piece, Instant now, Outbox& outbox) noexcept {
   const bool last = !data.is_open() && data.ends_stream();
   if (stream.state == StreamState::replied) {
     frames_.consume(piece.size(), outbox);
-    return data.is_open() ? Step{} : end_replied(stream, last, now, outbox);
+    return data.is_open() ? Step{} : end_replied(stream, last, now);
   }
   if (last) go(stream, StreamCause::request_ends);
   if (piece.empty() && !last) return {};
@@ -121,13 +121,12 @@ Step Machine::end_data(Bytes piece, Instant now, Outbox& outbox) noexcept {
   return {.event = Event::content, .last = last, .stream = &stream};
 }
 
-// Its window is not opened again: what fits it is read, so that a client that sends first and reads
-// then finds its reply; the rest is not, and its sender is told to stop (RFC 9113 §8.1).
-Step Machine::end_replied(Stream& stream, bool last, Instant now, Outbox& outbox) noexcept {
-  if (!last && stream.receive_window >= context_->limits.stream_window_bytes / 2) return {};
-  go(stream, last ? StreamCause::request_ends : StreamCause::rest_refused);
-  let_go(stream, last ? Past::ended : Past::own_reset, now);
-  if (!last) frames_.reset(stream.id, ErrorCode::no_error, outbox);
+// A stream that is replied is read to the end of its window, which is not opened again. Its caller
+// says when the client has had time to read the reply, and resets it (RFC 9113 §8.1).
+Step Machine::end_replied(Stream& stream, bool last, Instant now) noexcept {
+  if (!last) return {};
+  go(stream, StreamCause::request_ends);
+  let_go(stream, Past::ended, now);
   return {.event = Event::over, .stream = &stream};
 }
 

@@ -27,20 +27,19 @@ enum class StreamCause : std::uint8_t {
   request,       // a head that is all of the request
   request_ends,  // the last of the content, or trailers
   reply_ends,    // END_STREAM was sent
-  rest_refused,  // more of it than is read past: reset with NO_ERROR
   peer_reset,
-  own_reset,  // a malformed request, a handler that failed, a limit
+  own_reset,  // a malformed request, a handler that failed, a limit, the rest of a replied request
 };
 
 using StreamTransition = Transition<StreamState, StreamCause>;
 
 inline constexpr std::array<Bytes, 5> stream_state_names = {"idle", "open", "replying", "replied",
                                                             "closed"};
-inline constexpr std::array<Bytes, 7> stream_cause_names = {
-    "head, content follows",  "head, request complete", "request complete",   "reply complete",
-    "more than is read past", "reset by the peer",      "reset by the server"};
+inline constexpr std::array<Bytes, 6> stream_cause_names = {
+    "head, content follows", "head, request complete", "request complete",
+    "reply complete",        "reset by the peer",      "reset by the server"};
 
-inline constexpr std::array<StreamTransition, 14> stream_transitions = {{
+inline constexpr std::array<StreamTransition, 13> stream_transitions = {{
     {StreamState::idle, StreamCause::head, StreamState::open},
     {StreamState::idle, StreamCause::request, StreamState::replying},
     {StreamState::idle, StreamCause::own_reset, StreamState::closed},
@@ -52,7 +51,6 @@ inline constexpr std::array<StreamTransition, 14> stream_transitions = {{
     {StreamState::replying, StreamCause::peer_reset, StreamState::closed},
     {StreamState::replying, StreamCause::own_reset, StreamState::closed},
     {StreamState::replied, StreamCause::request_ends, StreamState::closed},
-    {StreamState::replied, StreamCause::rest_refused, StreamState::closed},
     {StreamState::replied, StreamCause::peer_reset, StreamState::closed},
     {StreamState::replied, StreamCause::own_reset, StreamState::closed},
 }};
