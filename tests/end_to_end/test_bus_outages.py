@@ -11,17 +11,18 @@ import time
 import pytest
 
 from application_process import Application, SECONDS_MAX
+from fullstack_process import flags_of
 from nats_process import Nats
 
 SETTINGS = {"bus.required": "true", "bus.reconnect_max": "100ms", "bus.ping_interval": "100ms", "log.levels": "info",
             "http.drain_timeout": "10s"}
 
 
-def start(folder, nats, *flags, **more):
+def start(folder, nats, **more):
     """Return a running instance, of two reactors, in a folder of its own."""
     folder.mkdir(exist_ok=True)
     settings = {**SETTINGS, "bus.url": nats.url, **{key.replace("__", "."): value for key, value in more.items()}}
-    return Application(folder, *flags, *(flag for key, value in settings.items() for flag in ("--set", f"{key}={value}")))
+    return Application(folder, *flags_of(f"{key}={value}" for key, value in settings.items()))
 
 
 def until(holds, what):
