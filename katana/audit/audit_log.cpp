@@ -127,12 +127,20 @@ void AuditLog::write_waiting() noexcept {
   (outcome ? recorded_ : failed_).fetch_add(entries.size(), std::memory_order_relaxed);
   const std::lock_guard lock(mutex_);
   head_ = file_->head();
+  last_ = std::move(outcome);
 }
 
 void AuditLog::sync_now() noexcept {
   if (!std::exchange(is_dirty_, false)) return;
   // A failure breaks the file: the next event is refused, and says why.
-  static_cast<void>(file_->sync());
+  Result<void> outcome = file_->sync();
+  const std::lock_guard lock(mutex_);
+  last_ = std::move(outcome);
+}
+
+Result<void> AuditLog::health() const {
+  const std::lock_guard lock(mutex_);
+  return last_;
 }
 
 AuditHead AuditLog::head() const {

@@ -75,6 +75,8 @@ class AuditLog {
     std::uint64_t waiting = 0;   // not written yet
   };
   Figures figures() const noexcept;
+  // An Error says why the last event, or what was to be flushed, could not be written. Any thread.
+  Result<void> health() const;
 
  private:
   struct Entry {
@@ -90,10 +92,11 @@ class AuditLog {
   bool admit(const std::shared_ptr<Entry>& entry);
 
   const AuditOptions options_;
-  mutable std::mutex mutex_;  // guards waiting_, is_write_posted_ and head_
+  mutable std::mutex mutex_;  // guards waiting_, is_write_posted_, head_ and last_
   std::vector<std::shared_ptr<Entry>> waiting_;
   bool is_write_posted_ = false;  // a job that takes what waits is in the pool's queue
   AuditHead head_;
+  Result<void> last_ = {};  // what came of the last write or flush
   std::unique_ptr<AuditFile> file_;  // of the thread that writes
   bool is_dirty_ = false;            // likewise
   std::atomic<std::uint64_t> recorded_ = 0;

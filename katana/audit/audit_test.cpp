@@ -210,7 +210,9 @@ TEST_F(AuditTest, what_cannot_be_written_is_refused_and_nothing_is_left_of_it) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code(), Code::unavailable);
   EXPECT_EQ(fs::file_size(path()), size);
+  EXPECT_FALSE(log_->health());
   ASSERT_TRUE(record("after"));
+  EXPECT_TRUE(log_->health());
   const AuditHead head = log_->head();
   EXPECT_EQ(log_->figures().failed, 1u);
   log_.reset();

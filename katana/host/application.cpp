@@ -369,6 +369,8 @@ Result<void> ApplicationCore::add_figures() {
   if (auto added = add_sandbox_metrics(registry); !added) return added;
   if (auto added = add_pool_metrics(registry, *pools_); !added) return added;
   if (auto added = security_->add_metrics(registry); !added) return added;
+  if (auto added = add_log_check(checks, *log_); !added) return added;
+  if (auto added = security_->add_checks(checks); !added) return added;
   if (auto added = add_pool_checks(checks, *pools_); !added) return added;
   if (!embedding_) {
     if (auto added = add_upstream_checks(checks, *settings()); !added) return added;

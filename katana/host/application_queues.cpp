@@ -135,12 +135,28 @@ Result<void> ApplicationQueues::start(const DatabaseSettings& database,
 Result<void> ApplicationQueues::listen(const DatabaseSettings& database,
                                        const ApplicationQueuesPlace& place) {
   if (place.drivers == nullptr) return {};
-  auto listening =
-      place.drivers->listen(database, queue::notify_channel,
-                            [queue = queue_.get()](const std::string& name) { queue->wake(name); });
+  auto listening = place.drivers->listen(
+      database, queue::notify_channel,
+      [queue = queue_.get()](const std::string& name) { queue->wake(name); },
+      [logger = place.logger](const database::Outage& outage) {
+        if (outage.why.empty()) {
+          logger.info("notified of jobs by {} again, after {} ms", outage.where,
+                      outage.lasted.count_ms());
+        } else {
+          logger.warn("not notified of jobs by {}, which are found by the poll: {}", outage.where,
+                      outage.why);
+        }
+      });
   if (!listening) return std::unexpected(listening.error().within("queue"));
   listener_ = *std::move(listening);
-  return {};
+  if (listener_ == nullptr) return {};
+  // Jobs are found all the same, by the poll.
+  return place.checks.add({.name = "queue notifications",
+                           .run = [this](std::stop_token) -> Result<void> {
+                             return listener_ != nullptr ? listener_->health() : Result<void>();
+                           },
+                           .required = false,
+                           .may_block = false});
 }
 
 void ApplicationQueues::stop() noexcept {

@@ -19,6 +19,7 @@
 #include "katana/host/settings.hpp"
 #include "katana/jobs/queue/queue_worker.hpp"
 #include "katana/log/logger.hpp"
+#include "katana/metrics/health.hpp"
 #include "katana/metrics/registry.hpp"
 #include "katana/service/router.hpp"
 
@@ -27,6 +28,7 @@ namespace katana::host {
 struct ApplicationQueuesPlace {
   core::Reactor& reactor;
   metrics::Registry& metrics;
+  metrics::HealthChecks& checks;
   FailureObserver* failures = nullptr;
   log::Logger logger = {};
   std::optional<std::uint64_t> seed = {};    // of jitter; none: by chance

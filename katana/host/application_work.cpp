@@ -40,6 +40,7 @@ Result<void> ApplicationCore::start_queues() {
       present->database, present->queue,
       {.reactor = server_->first_reactor(),
        .metrics = observability_->registry(),
+       .checks = observability_->checks(),
        .failures = failures_.get(),
        .logger = log_->logger("queue"),
        .seed = embedding_ ? std::optional(embedding_->seed) : std::nullopt,

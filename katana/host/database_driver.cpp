@@ -51,13 +51,14 @@ std::string_view DatabaseDrivers::scheme(std::string_view url) const {
   return driver ? (*driver)->scheme : std::string_view();
 }
 
-Result<std::unique_ptr<DatabaseListener>> DatabaseDrivers::listen(const DatabaseSettings& settings,
-                                                                  const std::string& channel,
-                                                                  OnDatabaseNotification f) const {
+Result<std::unique_ptr<DatabaseListener>> DatabaseDrivers::listen(
+    const DatabaseSettings& settings, const std::string& channel, OnDatabaseNotification f,
+    database::OutageObserver observer) const {
   const auto driver = find(settings.url);
   if (!driver) return std::unexpected(driver.error());
   if ((*driver)->listen == nullptr) return nullptr;
-  return (*driver)->listen(rest_of(settings.url), settings, channel, std::move(f));
+  return (*driver)->listen(rest_of(settings.url), settings, channel, std::move(f),
+                           std::move(observer));
 }
 
 }  // namespace katana::host

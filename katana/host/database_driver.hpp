@@ -35,6 +35,8 @@ namespace katana::host {
 class DatabaseListener {
  public:
   virtual ~DatabaseListener() = default;
+  // An Error says why notifications may be missed now. Any thread; it does not block.
+  virtual Result<void> health() const = 0;
 };
 
 // Called by any thread, which it does not block, with what was notified; empty: something may have
@@ -55,7 +57,8 @@ struct DatabaseDriver {
   Result<std::unique_ptr<DatabaseListener>> (*listen)(std::string_view rest,
                                                       const DatabaseSettings& settings,
                                                       const std::string& channel,
-                                                      OnDatabaseNotification f) = nullptr;
+                                                      OnDatabaseNotification f,
+                                                      database::OutageObserver observer) = nullptr;
 };
 
 // What ApplicationOptions::database takes: none, one, or several in braces.
@@ -75,10 +78,12 @@ class DatabaseDrivers {
                                   const database::Opening& opening = {}) const;
   // The scheme of the URL, as a literal; empty where open() fails.
   std::string_view scheme(std::string_view url) const;
-  // Null where the database notifies nobody. REQUIRES that check() passed.
+  // Null where the database notifies nobody. `observer`: told of outages, by any thread. REQUIRES
+  // that check() passed.
   Result<std::unique_ptr<DatabaseListener>> listen(const DatabaseSettings& settings,
                                                    const std::string& channel,
-                                                   OnDatabaseNotification f) const;
+                                                   OnDatabaseNotification f,
+                                                   database::OutageObserver observer) const;
 
  private:
   Result<const DatabaseDriver*> find(std::string_view url) const;

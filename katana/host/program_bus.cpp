@@ -97,10 +97,8 @@ Result<void> ProgramBus::health() const {
 
 void ProgramBus::on_connected(const std::string& server, bool again, Duration away) noexcept {
   if (again) {
-    logger_.warn(
-        "bus: connected to {} again, after {} ms; others' messages of that time may be "
-        "missed",
-        server, milliseconds_of(away));
+    logger_.warn("connected to {} again, after {} ms; others' messages of that time may be missed",
+                 server, milliseconds_of(away));
   } else {
     logger_.info("connected to {}", server);
   }

@@ -169,6 +169,16 @@ void Security::register_in(registry::Registry& registry) {
   if (audit_ != nullptr) registry.instance<audit::AuditLog>(*audit_);
 }
 
+// A warning: what was refused is known when somebody acts again, and nobody would if this process
+// were sent nothing.
+Result<void> Security::add_checks(metrics::HealthChecks& checks) const {
+  if (audit_ == nullptr) return {};
+  return checks.add({.name = "audit log",
+                     .run = [log = audit_.get()](std::stop_token) { return log->health(); },
+                     .required = false,
+                     .may_block = false});
+}
+
 Result<void> Security::add_metrics(metrics::Registry& registry) const {
   if (audit_ != nullptr) {
     auto events = registry.observed_counters(

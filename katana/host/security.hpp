@@ -17,6 +17,7 @@
 #include "katana/base/result.hpp"
 #include "katana/database/database.hpp"
 #include "katana/host/settings.hpp"
+#include "katana/metrics/health.hpp"
 #include "katana/metrics/registry.hpp"
 #include "katana/registry/registry.hpp"
 #include "katana/service/router.hpp"
@@ -39,6 +40,8 @@ class Security {
   void register_in(registry::Registry& registry);
   // katana_audit_… and, of a memory store, katana_sessions_…; borrows this until the last scrape.
   Result<void> add_metrics(metrics::Registry& registry) const;
+  // "audit log", if it is on; borrows this until the last check.
+  Result<void> add_checks(metrics::HealthChecks& checks) const;
   // In front of other middleware, and behind it.
   void use_first(Router& router) const;
   void use_last(Router& router) const;

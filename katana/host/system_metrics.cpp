@@ -271,6 +271,13 @@ Result<void> add_sandbox_metrics(metrics::Registry& registry) {
   return {};
 }
 
+Result<void> add_log_check(metrics::HealthChecks& checks, const log::Log& log) {
+  return checks.add({.name = "log",
+                     .run = [&log](std::stop_token) { return log.health(); },
+                     .required = false,
+                     .may_block = false});
+}
+
 Result<void> add_pool_checks(metrics::HealthChecks& checks, const Pools& pools) {
   for (const auto& pool : pools.all()) {
     const auto run = [&one = *pool](std::stop_token) -> Result<void> {

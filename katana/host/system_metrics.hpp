@@ -31,6 +31,8 @@ Result<void> add_log_metrics(metrics::Registry& registry, const log::Log& log);
 // Of the whole process: what process.sandbox refused.
 Result<void> add_sandbox_metrics(metrics::Registry& registry);
 
+// A warning while an output of the log fails or is slow: requests are served all the same.
+Result<void> add_log_check(metrics::HealthChecks& checks, const log::Log& log);
 // Not ready while the queue of a pool is full: what is sent here would be refused.
 Result<void> add_pool_checks(metrics::HealthChecks& checks, const Pools& pools);
 // Not ready while a service that is named in the settings does not answer.

@@ -130,6 +130,7 @@ class LogCore final : public Log, private Channel, private LiveLog {
   void reopen() noexcept override;
   void stop() noexcept override;
   Counts counts() const noexcept override;
+  Result<void> health() const override;
   std::uint64_t memory_bytes_max() const noexcept override;
 
  private:
@@ -152,6 +153,8 @@ class LogCore final : public Log, private Channel, private LiveLog {
   Options options_;  // without its outputs, which are the runners'
   const std::size_t index_;
   Writer writer_;
+  mutable std::mutex trouble_mutex_;  // of what others read, and the thread that counts writes
+  std::string told_trouble_;
   std::mutex names_;  // guards loggers_, their names and levels_
   std::deque<LoggerState> loggers_;
   std::deque<std::string> logger_names_;
@@ -269,6 +272,16 @@ void LogCore::count() noexcept {
   records_.store(writer_.records(), std::memory_order_relaxed);
   lost_.store(writer_.lost(), std::memory_order_relaxed);
   dropped_by_outputs_.store(writer_.dropped_by_outputs(), std::memory_order_relaxed);
+  std::string trouble = writer_.trouble();
+  if (trouble == told_trouble_) return;
+  const std::lock_guard lock(trouble_mutex_);
+  told_trouble_ = std::move(trouble);
+}
+
+Result<void> LogCore::health() const {
+  const std::lock_guard lock(trouble_mutex_);
+  if (told_trouble_.empty()) return {};
+  return fail(Code::unavailable, told_trouble_);
 }
 
 // One pass. Returns how long to sleep then; nothing while there is much to do.

@@ -89,6 +89,9 @@ class Log {
   // invalid_argument, and nothing is then changed. Names may be those of loggers to come.
   virtual Result<void> set_levels(Bytes levels) = 0;
 
+  // An Error says which output fails or is slow now, and why. For readiness.
+  virtual Result<void> health() const = 0;
+
   // Returns when all that was accepted before has been handed to the kernel, or counted as lost; or
   // when `wait_max` is over, or end_max if that is less.
   virtual void flush(Duration wait_max) noexcept = 0;

@@ -107,6 +107,8 @@ class Sink {
     std::uint64_t lost;  // dropped ones included
     bool failed;         // false: it was slow, or took nothing
   };
+  // Why it fails or is slow now; empty: it is well.
+  Bytes trouble() const noexcept { return recovered_ ? Bytes() : Bytes(reason_); }
   // Once after each failure, stall or overflow that is over.
   std::optional<Trouble> take_recovery();
   // Once for each output that takes nothing, or too little.

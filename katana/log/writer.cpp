@@ -1,5 +1,7 @@
 #include "katana/log/writer.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <csignal>
 #include <cstring>
@@ -181,6 +183,13 @@ std::uint64_t Writer::lost() const noexcept {
   std::uint64_t lost = 0;
   for (const auto& sink : sinks_) lost += sink->lost();
   return lost;
+}
+
+std::string Writer::trouble() const {
+  for (const auto& sink : sinks_) {
+    if (!sink->trouble().empty()) return fmt::format("{}: {}", sink->name(), sink->trouble());
+  }
+  return {};
 }
 
 std::uint64_t Writer::dropped_by_outputs() const noexcept {

@@ -61,6 +61,7 @@ class Writer {
   std::uint64_t records() const noexcept { return records_; }
   std::uint64_t lost() const noexcept;
   std::uint64_t dropped_by_outputs() const noexcept;  // records that found a sink's queue full
+  std::string trouble() const;  // of the first sink that has one, with its name; empty: none has
   std::size_t site_count() const noexcept { return sites_.size(); }
 
  private:

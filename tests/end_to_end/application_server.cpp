@@ -11,6 +11,7 @@
 #include "katana/core/sleep.hpp"
 #include "katana/host/application.hpp"
 #include "katana/host/sqlite/sqlite.hpp"
+#include "katana/service/events/events.hpp"
 #include "katana/service/forms/form.hpp"
 #include "katana/service/json.hpp"
 #include "katana/service/middleware/rate_limit.hpp"
@@ -135,6 +136,43 @@ void add_topics(Router& router) {
                    [topics](const RequestView&) { return std::make_unique<TopicSocket>(*topics); });
 }
 
+// What instances tell one another by the bus, where the settings name one: POST /news/{text} is an
+// event of GET /news and a message to WebSocket on /news/socket, of every instance.
+struct News {
+  explicit News(bus::Bus& bus)
+      : events({.heartbeat = seconds(1), .bus = &bus, .name = "news"}),
+        topics({.bus = &bus}) {}
+  EventTopic events;
+  session::Topics topics;
+};
+
+class NewsSocket final : public WebSocketHandler {
+ public:
+  explicit NewsSocket(session::Topics& topics) noexcept : topics_(topics) {}
+  void on_open(WebSocket& socket) override { (void)topics_.subscribe(socket, "news"); }
+  void on_message(WebSocket&, Bytes, MessageKind) override {}
+
+ private:
+  session::Topics& topics_;
+};
+
+Result<Reply> tell_news(News& news, const std::string& text) {
+  (void)news.topics.publish("news", text, MessageKind::text);
+  if (auto told = news.events.publish({.data = text, .name = {}}); !told) {
+    return std::unexpected(told.error());
+  }
+  return Reply(202);
+}
+
+void add_news(News& news, Router& router) {
+  router.get("/news",
+             [&news](const RequestView& request) { return news.events.subscribe(request); });
+  router.post("/news/{text}", [&news](Path<std::string> text) { return tell_news(news, *text); });
+  router.websocket("/news/socket", [&news](const RequestView&) {
+    return std::make_unique<NewsSocket>(news.topics);
+  });
+}
+
 // What instances share, where the settings say so.
 struct Visits {
   std::int64_t count = 0;
@@ -209,13 +247,21 @@ int main(int count, char** arguments) {
        .version = "1.0",
        .about =
            "Answers GET /greeting, /users/{id}, /work, /sleep/{ms}, /spin/{ms}, /job/{ms}, "
-           "/limited/, /cached/{id}, /forget/{id}, /visits, /fail/… and /misuse/…, POST /form, "
-           "and WebSocket on /topics.",
+           "/limited/, /cached/{id}, /forget/{id}, /visits, /news, /fail/… and /misuse/…, POST "
+           "/form and /news/{text}, and WebSocket on /topics and /news/socket.",
        .database = host::sqlite(),
        .migrations = {{"0001_users.sql",
                        "CREATE TABLE users (id INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT;"
                        "INSERT INTO users VALUES (7, 'ada');"}}});
+  app.services([](registry::Registry& registry) {
+    registry.singleton<News>([](bus::Bus& bus) { return std::make_unique<News>(bus); });
+  });
+  app.on_start([&app](const registry::Services& services) -> Result<void> {
+    if (!services.get<config::Config<Settings>>().get()->bus.is_remote()) return {};
+    return app.spawn([&news = services.get<News>()] { return news.events.follow(); }, "news");
+  });
   app.routes([](const registry::Services& services, Router& router) -> Result<void> {
+    add_news(services.get<News>(), router);
     add_routes(services, router);
     add_failures(services, router);
     add_topics(router);

@@ -1,4 +1,5 @@
 """A redis-server as a child process, in a folder of its own."""
+import signal
 import socket
 import subprocess
 import time
@@ -11,6 +12,19 @@ def free_port():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
+
+
+def wait_for_port(process, port):
+    """Return once the process listens on the port."""
+    end = time.monotonic() + SECONDS_MAX
+    while True:
+        assert process.poll() is None, f"{process.args[0]} ended with {process.returncode}"
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+            return
+        except OSError:
+            assert time.monotonic() < end, f"{process.args[0]} does not listen"
+            time.sleep(0.01)
 
 
 class Redis:
@@ -27,20 +41,16 @@ class Redis:
         """Start it, and return once it answers."""
         self.process = subprocess.Popen(["redis-server", *self.flags], stdin=subprocess.DEVNULL,
                                         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        end = time.monotonic() + SECONDS_MAX
-        while True:
-            assert self.process.poll() is None, f"redis-server ended with {self.process.returncode}"
-            try:
-                socket.create_connection(("127.0.0.1", self.port), timeout=1).close()
-                return
-            except OSError:
-                assert time.monotonic() < end, "redis-server does not listen"
-                time.sleep(0.01)
+        wait_for_port(self.process, self.port)
 
     def kill(self):
         """End it at once, as a crash does."""
         self.process.kill()
         self.process.wait(SECONDS_MAX)
+
+    def pause(self, paused=True):
+        """Stop it without closing anything, or let it go on."""
+        self.process.send_signal(signal.SIGSTOP if paused else signal.SIGCONT)
 
     def ask(self, *words):
         """Return what redis-cli prints for a command."""

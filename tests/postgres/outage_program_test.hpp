@@ -10,6 +10,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -27,6 +28,11 @@
 namespace katana::host {
 
 inline constexpr const char* outage_password = "hunter2-of-the-outages";
+
+struct OutageJob {
+  std::int64_t number = 0;
+};
+KATANA_DESCRIBE(OutageJob, number)
 
 // What was logged.
 class Lines final : public log::Output {
@@ -54,14 +60,24 @@ class OutageProgram {
  public:
   using Program = Application<SettingsWithDatabase>;
 
-  // `url` is without the scheme.
-  explicit OutageProgram(const std::string& url, const std::vector<std::string>& sets = {})
+  // `url` is without the scheme. `queues`: the program handles the queue "rows".
+  explicit OutageProgram(const std::string& url, const std::vector<std::string>& sets = {},
+                         bool queues = false)
       : app_({.name = "outages",
               .database = postgres(),
               .sinks = {{.output = lines_, .level = log::Level::info}}}) {
     app_.routes([this](const registry::Services& services, Router& router) {
       add_routes(services.get<database::Database>(), router);
+      add_queue(services.get<queue::JobQueue>(), router);
     });
+    if (queues) {
+      app_.queue<OutageJob>("rows",
+                            [this](OutageJob, queue::Delivery&) -> Task<Result<void>> {
+                              ++jobs_done_;
+                              co_return Result<void>();
+                            },
+                            {.poll = milliseconds(100)});
+    }
     CommandLine line{.sets = {"http.reactors=1", "http.port=0", "http.connections_max=64",
                               "http.drain_notice=0s", "log.console=false", "database.timeout=800ms",
                               "database.wait_max=300ms", "requests.failure_records_max=1000",
@@ -100,6 +116,7 @@ class OutageProgram {
     return at == std::string::npos ? -1 : std::stod(text.substr(at + name.size() + 2));
   }
   std::string log() const { return lines_->text(); }
+  int jobs_done() const { return jobs_done_; }
 
  private:
   void add_routes(database::Database& db, Router& router) {
@@ -119,6 +136,14 @@ class OutageProgram {
       co_return Reply::text("written");
     });
   }
+  static void add_queue(queue::JobQueue& queue, Router& router) {
+    router.get("/queue", [&queue]() -> Task<Result<Reply>> {
+      const OutageJob job;
+      const auto queued = co_await queue.enqueue("rows", job);
+      if (!queued) co_return std::unexpected<Error>(queued.error());
+      co_return Reply::text("queued");
+    });
+  }
   std::unexpected<Error> failed(const database::Error& error) {
     const std::lock_guard lock(mutex_);
     kind_ = database::kind_name(error.kind());
@@ -128,6 +153,7 @@ class OutageProgram {
   const std::shared_ptr<Lines> lines_ = std::make_shared<Lines>();
   mutable std::mutex mutex_;
   std::string kind_;
+  std::atomic<int> jobs_done_ = 0;
   Program app_;
   std::thread server_;
 };

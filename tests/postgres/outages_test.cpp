@@ -91,6 +91,12 @@ class Table {
   std::string text_;
 };
 
+int count_of(const std::string& text, const std::string& wanted) {
+  int count = 0;
+  for (std::size_t at = 0; (at = text.find(wanted, at)) != text.npos; ++at) ++count;
+  return count;
+}
+
 // A cluster with TLS and passwords, shared by the rows: each leaves it as it was.
 class PostgresOutageTable : public ::testing::Test {
  protected:
@@ -264,6 +270,36 @@ TEST_F(PostgresOutageTable, a_program_with_migrations_awaits_its_server_and_answ
   (void)cluster_->ask("DROP TABLE applied, katana_migrations", "shop");
 }
 
+// The server takes no new connection, so that the one that listens stays away.
+TEST_F(PostgresOutageTable, jobs_are_found_by_the_poll_while_no_notification_comes) {
+  OutageProgram program(url(), {"database.connections_max=1"}, true);
+  const auto lost = [&] { return count_of(program.log(), "not notified of jobs by app@"); };
+  const auto again = [&] { return count_of(program.log(), "again, after "); };
+  const std::string failed = R"("name":"queue notifications","kind":"readiness","status":"fail")";
+  ASSERT_TRUE(until([&] { return program.ask("/ready").contains(R"({"status":"pass")"); }));
+  (void)cluster_->ask("ALTER ROLE app CONNECTION LIMIT 0");
+  (void)cluster_->ask(
+      "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'");
+  ASSERT_TRUE(until([&] { return program.ask("/ready").contains(failed); }));
+  EXPECT_EQ(program.status("/ready"), "200") << "a warning: jobs are done all the same";
+  EXPECT_THAT(program.ask("/ready"), HasSubstr("notifications may be missed: "));
+  EXPECT_EQ(program.status("/queue"), "200");
+  EXPECT_TRUE(until([&] { return program.jobs_done() == 1; })) << program.log();
+  EXPECT_TRUE(until([&] { return program.ask("/ready").contains("too many connections"); }));
+  EXPECT_EQ(lost(), 1) << program.log();
+  (void)cluster_->ask("ALTER ROLE app CONNECTION LIMIT -1");
+  EXPECT_TRUE(until([&] { return again() == 1; })) << program.log();
+  EXPECT_TRUE(until([&] { return program.ask("/ready").contains(R"({"status":"pass")"); }));
+  cluster_->stop(true);
+  EXPECT_TRUE(until([&] { return program.ask("/ready").contains(failed); }));
+  cluster_->start();
+  EXPECT_TRUE(until([&] { return program.ask("/ready").contains(R"({"status":"pass")"); }));
+  EXPECT_EQ(program.status("/queue"), "200");
+  EXPECT_TRUE(until([&] { return program.jobs_done() == 2; })) << program.log();
+  EXPECT_EQ(lost(), 2) << program.log();
+  EXPECT_EQ(again(), 2) << program.log();
+}
+
 TEST_F(PostgresOutageTable, connections_are_reset) {
   Proxy proxy(cluster_->port());
   OutageProgram program(url(proxy.port()));
@@ -341,9 +377,9 @@ TEST_F(PostgresOutageTable, the_server_has_no_connection_left) {
   EXPECT_EQ(program.status("/count"), "200") << "those that it has are its own";
   // A session that ends gives its place back a while later: only when all places are the others'
   // can the program not come back between.
-  const auto places = static_cast<std::size_t>(std::stoi(cluster_->ask(
-      "SELECT current_setting('max_connections')::int - "
-      "current_setting('superuser_reserved_connections')::int")));
+  const auto places = static_cast<std::size_t>(
+      std::stoi(cluster_->ask("SELECT current_setting('max_connections')::int - "
+                              "current_setting('superuser_reserved_connections')::int")));
   EXPECT_TRUE(until([&] {
     end_sessions();
     take_all();

@@ -33,10 +33,12 @@ void drop_listener_notice(void*, const PGresult*) noexcept {}
 
 }  // namespace
 
-katana::Result<std::unique_ptr<ListenerThread>> ListenerThread::create(Options options) {
+katana::Result<std::unique_ptr<ListenerThread>> ListenerThread::create(Options options,
+                                                                       OutageObserver observer) {
   const int wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (wake < 0) return katana::fail(Code::unavailable, "no descriptor is left for an eventfd");
-  return std::unique_ptr<ListenerThread>(new ListenerThread(std::move(options), wake));
+  return std::unique_ptr<ListenerThread>(
+      new ListenerThread(std::move(options), std::move(observer), wake));
 }
 
 ListenerThread::~ListenerThread() { ::close(wake_); }
@@ -62,6 +64,7 @@ void ListenerThread::run() noexcept {
     was_open_ = false;
     std::string why = hold_session();
     pg_.reset();
+    tell_loss(why);
     hub_->note_loss(why.empty() ? "nobody listens" : std::move(why));
     failures = was_open_ ? 1 : failures + 1;
     const Instant again = monotonic_now() + backoff(failures, options_.backoff_min,
@@ -69,6 +72,19 @@ void ListenerThread::run() noexcept {
     while (!ended() && hub_->wanted() && wait(0, again) == Woken::asked) {
     }
   }
+}
+
+void ListenerThread::tell_loss(const std::string& why) {
+  if (why.empty() || lost_at_ != never || ended() || !hub_->wanted()) return;
+  lost_at_ = monotonic_now();
+  if (observer_) observer_({.where = options_.describe(), .why = why});
+}
+
+void ListenerThread::note_session() {
+  hub_->note_session();
+  if (lost_at_ == never) return;
+  const Duration lasted = monotonic_now() - std::exchange(lost_at_, never);
+  if (observer_) observer_({.where = options_.describe(), .lasted = lasted});
 }
 
 std::string ListenerThread::hold_session() {
@@ -108,11 +124,16 @@ std::string ListenerThread::listen() {
   while (!ended() && hub_->wanted()) {
     const auto changed = sync_channels();
     if (!changed) return changed.error();
-    if (!std::exchange(noted, true)) hub_->note_session();
+    if (!std::exchange(noted, true)) note_session();
     was_open_ = true;
     deliver();
     if (*changed) continue;  // execute() may have been woken by what is to be looked at now
-    if (wait(POLLIN, never) != Woken::socket) continue;
+    const Woken woken = wait(POLLIN, heard_at_ + options_.probe_interval);
+    if (woken == Woken::late) {
+      if (std::string why = probe(); !why.empty()) return why;
+    }
+    if (woken != Woken::socket) continue;
+    heard_at_ = monotonic_now();
     if (PQconsumeInput(pg_.get()) == 0 || PQstatus(pg_.get()) == CONNECTION_BAD) return failure();
     // An error that belongs to no statement ends the session: the server is stopped, say.
     while (PQisBusy(pg_.get()) == 0) {
@@ -125,25 +146,33 @@ std::string ListenerThread::listen() {
   return {};
 }
 
+// Of a channel to which the server listens already, which changes nothing.
+std::string ListenerThread::probe() {
+  const std::string channel = hub_->listening_to();
+  heard_at_ = monotonic_now();
+  if (channel.empty()) return {};
+  return execute("LISTEN " + quoted_identifier(channel), options_.probe_timeout);
+}
+
 std::expected<bool, std::string> ListenerThread::sync_channels() {
   const std::vector<std::string> missing = hub_->missing();
   for (const std::string& channel : missing) {
-    std::string why = execute("LISTEN " + quoted_identifier(channel));
+    std::string why = execute("LISTEN " + quoted_identifier(channel), options_.connect_timeout);
     if (!why.empty()) return std::unexpected(std::move(why));
     hub_->note_listening(channel);
   }
   const std::vector<std::string> surplus = hub_->take_surplus();
   for (const std::string& channel : surplus) {
-    std::string why = execute("UNLISTEN " + quoted_identifier(channel));
+    std::string why = execute("UNLISTEN " + quoted_identifier(channel), options_.connect_timeout);
     if (!why.empty()) return std::unexpected(std::move(why));
   }
   return !missing.empty() || !surplus.empty();
 }
 
 // What is notified meanwhile stays in libpq until deliver().
-std::string ListenerThread::execute(const std::string& text) {
+std::string ListenerThread::execute(const std::string& text, Duration within) {
   if (PQsendQuery(pg_.get(), text.c_str()) == 0) return failure();
-  const Instant until = monotonic_now() + options_.connect_timeout;
+  const Instant until = monotonic_now() + within;
   std::string why;
   for (;;) {
     const int left = PQflush(pg_.get());
@@ -155,8 +184,12 @@ std::string ListenerThread::execute(const std::string& text) {
     }
     if (ended()) return "the notifications are closed";
     const Woken woken = wait(static_cast<short>(left > 0 ? POLLIN | POLLOUT : POLLIN), until);
-    if (woken == Woken::late) return text + " was not answered in time";
-    if (woken == Woken::socket && PQconsumeInput(pg_.get()) == 0) return failure();
+    if (woken == Woken::late) {
+      return fmt::format("the server has not answered for {} ms", within.count_ms());
+    }
+    if (woken != Woken::socket) continue;
+    heard_at_ = monotonic_now();
+    if (PQconsumeInput(pg_.get()) == 0) return failure();
   }
 }
 

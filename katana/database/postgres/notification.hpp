@@ -15,6 +15,7 @@ namespace katana::database::postgres {
 
 inline constexpr std::size_t notification_bytes_max = 7999;  // of a payload
 inline constexpr std::size_t channel_bytes_max = 63;
+inline constexpr std::size_t notification_queue_max = 1024;  // items that a subscription keeps
 
 struct Notification {
   bool may_have_missed = false;  // and nothing else

@@ -111,6 +111,13 @@ void NotificationHub::note_listening(const std::string& name) {
   }
 }
 
+std::string NotificationHub::listening_to() const {
+  const std::lock_guard lock(mutex_);
+  const auto found =
+      std::ranges::find_if(channels_, [](const auto& each) { return each.second.listening; });
+  return found == channels_.end() ? std::string() : found->first;
+}
+
 void NotificationHub::note_session() {
   const std::lock_guard lock(mutex_);
   ++figures_.sessions;

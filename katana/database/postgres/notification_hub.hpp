@@ -62,6 +62,8 @@ class NotificationHub {
   // Channels that nobody wants any more. They are forgotten here, and to be left by UNLISTEN.
   std::vector<std::string> take_surplus();
   void note_listening(const std::string& channel);
+  // One of the channels to which the server listens; empty: there is none.
+  std::string listening_to() const;
   void note_session();
   void note_loss(std::string why);
   // False: nobody wants a channel any more, and all of them are forgotten.

@@ -113,12 +113,13 @@ Notifications::~Notifications() {
 }
 
 katana::Result<std::unique_ptr<Notifications>> Notifications::open(Options options,
-                                                                   std::size_t queue_max) {
+                                                                   std::size_t queue_max,
+                                                                   OutageObserver observer) {
   if (const auto good = check(options); !good) return std::unexpected(good.error());
   if (queue_max == 0) {
     return katana::fail(Code::invalid_argument, "queue_max of notifications is at least 1");
   }
-  auto thread = ListenerThread::create(std::move(options));
+  auto thread = ListenerThread::create(std::move(options), std::move(observer));
   if (!thread) return std::unexpected(thread.error());
   std::unique_ptr<Notifications> made(new Notifications(queue_max, *std::move(thread)));
   return made;

@@ -30,6 +30,7 @@
 #include <string>
 #include <string_view>
 
+#include "katana/database/backend.hpp"
 #include "katana/database/database.hpp"
 #include "katana/database/postgres/notification.hpp"
 #include "katana/database/postgres/options.hpp"
@@ -99,9 +100,12 @@ class [[nodiscard]] NotificationHandler {
 class Notifications {
  public:
   // Connects when the first subscription is made. Of `options`: where the server is, and the waits
-  // connect_timeout, backoff_min and backoff_max. Behind pgbouncer only in session mode.
-  static katana::Result<std::unique_ptr<Notifications>> open(Options options,
-                                                             std::size_t queue_max = 1024);
+  // connect_timeout, backoff_min, backoff_max, and probe_interval and probe_timeout, which notice
+  // a server that hangs or vanished. Behind pgbouncer only in session mode. `observer`, for a log,
+  // is told once of each outage, and once of its end, by the thread that listens.
+  static katana::Result<std::unique_ptr<Notifications>> open(
+      Options options, std::size_t queue_max = notification_queue_max,
+      OutageObserver observer = {});
   Notifications(const Notifications&) = delete;
   Notifications& operator=(const Notifications&) = delete;
   ~Notifications();  // close()

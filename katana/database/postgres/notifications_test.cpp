@@ -1,5 +1,7 @@
 #include "katana/database/postgres/notifications.hpp"
 
+#include <signal.h>
+
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
@@ -16,9 +18,9 @@ using testing::HasSubstr;
 
 class NotificationsTest : public PostgresTest {
  protected:
-  void listen(std::size_t queue_max = 1024) {
+  void listen(std::size_t queue_max = notification_queue_max, OutageObserver observer = {}) {
     open();
-    auto opened = Notifications::open(options_, queue_max);
+    auto opened = Notifications::open(options_, queue_max, std::move(observer));
     ASSERT_TRUE(opened) << opened.error().describe();
     notifications_ = *std::move(opened);
   }
@@ -241,7 +243,8 @@ TEST_F(NotificationsTest, closing_ends_who_waits_once_everything_was_read) {
 }
 
 TEST_F(NotificationsTest, a_channel_that_nobody_reads_is_left_and_the_session_with_the_last) {
-  listen();
+  open([](Options& options) { options.probe_interval = seconds(60); });  // its LISTEN is seen too
+  notifications_ = *Notifications::open(options_);
   const auto told = [&](Subscription& from) { EXPECT_EQ(run(next(from)), "gap"); };
   auto kept = subscribe("kept");
   told(kept);
@@ -270,6 +273,77 @@ TEST_F(NotificationsTest, a_channel_that_nobody_reads_is_left_and_the_session_wi
   EXPECT_TRUE(notifications_->health());  // nobody wants any
   auto again = subscribe("again");
   told(again);
+}
+
+// What an operator is told, for a test that waits for it.
+class ToldOutages {
+ public:
+  OutageObserver observer() {
+    return [this](const Outage& outage) {
+      const std::lock_guard lock(mutex_);
+      told_.push_back(outage.why.empty() ? "again" : std::string(outage.why));
+    };
+  }
+  std::vector<std::string> all() const {
+    const std::lock_guard lock(mutex_);
+    return told_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<std::string> told_;
+};
+
+TEST_F(NotificationsTest, a_session_whose_server_hangs_is_begun_again_and_the_gap_is_told) {
+  ToldOutages told;
+  open([](Options& options) {
+    options.probe_interval = milliseconds(20);
+    options.probe_timeout = milliseconds(200);
+  });
+  notifications_ = *Notifications::open(options_, 16, told.observer());
+  auto orders = subscribe("a");
+  EXPECT_EQ(run(next(orders)), "gap");
+  const auto silent =
+      std::stoi(ask("SELECT pid FROM pg_stat_activity WHERE query LIKE 'LISTEN%' AND datname = "
+                    "current_database()"));
+  ASSERT_EQ(::kill(silent, SIGSTOP), 0);
+  EXPECT_EQ(run(next(orders)), "gap");
+  EXPECT_TRUE(notifications_->health());
+  run(send("a", "behind it"));
+  EXPECT_EQ(run(next(orders)), "behind it");
+  ASSERT_EQ(::kill(silent, SIGCONT), 0);
+  EXPECT_EQ(told.all(),
+            (std::vector<std::string>{"the server has not answered for 200 ms", "again"}));
+}
+
+TEST_F(NotificationsTest, the_kill_of_a_server_and_its_restart_are_told_once_each) {
+  Cluster own;
+  Options options = own.options();
+  options.backoff_max = milliseconds(100);
+  ToldOutages told;
+  const auto opened = Notifications::open(options, 16, told.observer());
+  ASSERT_TRUE(opened);
+  auto orders = (*opened)->subscribe("a");
+  ASSERT_TRUE(orders);
+  EXPECT_EQ(run(next(*orders)), "gap");
+  for (std::size_t round = 1; round <= 2; ++round) {
+    own.stop(true);
+    katana::Result<void> health;
+    // Killed, and then refused again and again.
+    for (int tries = 0; tries < 2000 && (health || !health.error().describe().contains("failed: "));
+         ++tries) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      health = (*opened)->health();
+    }
+    ASSERT_FALSE(health);
+    EXPECT_THAT(health.error().describe(), HasSubstr("notifications may be missed"));
+    own.start();
+    EXPECT_EQ(run(next(*orders)), "gap");
+    (void)own.ask("NOTIFY a, 'again'", options.database);
+    EXPECT_EQ(run(next(*orders)), "again");
+    EXPECT_TRUE((*opened)->health());
+    EXPECT_EQ(told.all().size(), 2 * round) << testing::PrintToString(told.all());
+  }
 }
 
 TEST_F(NotificationsTest, a_server_that_is_not_there_is_tried_again_and_health_says_why) {

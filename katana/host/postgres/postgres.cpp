@@ -49,6 +49,7 @@ class Listening final : public DatabaseListener {
   Listening(std::unique_ptr<database::postgres::Notifications> notifications,
             database::postgres::NotificationHandler handler) noexcept
       : notifications_(std::move(notifications)), handler_(std::move(handler)) {}
+  Result<void> health() const override { return notifications_->health(); }
 
  private:
   std::unique_ptr<database::postgres::Notifications> notifications_;
@@ -58,10 +59,12 @@ class Listening final : public DatabaseListener {
 Result<std::unique_ptr<DatabaseListener>> listen(std::string_view rest,
                                                  const DatabaseSettings& settings,
                                                  const std::string& channel,
-                                                 OnDatabaseNotification f) {
+                                                 OnDatabaseNotification f,
+                                                 database::OutageObserver observer) {
   auto options = options_with(rest, settings);
   if (!options) return std::unexpected(options.error());
-  auto opened = database::postgres::Notifications::open(*std::move(options));
+  auto opened = database::postgres::Notifications::open(
+      *std::move(options), database::postgres::notification_queue_max, std::move(observer));
   if (!opened) return std::unexpected(opened.error());
   auto handler =
       (*opened)->handle(channel, [f = std::move(f)](const database::postgres::Notification& told) {

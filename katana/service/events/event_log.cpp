@@ -16,6 +16,7 @@ constexpr std::uint64_t hash_of_none = 0;  // everybody's
 constexpr std::uint64_t hash_of_gap = 1;
 constexpr std::uint64_t hash_min = std::uint64_t{1} << 32;
 constexpr std::size_t forgotten_min = 4096;
+constexpr std::chrono::seconds clocks_differ_max{1};
 constexpr std::size_t forgotten_max = 64 * 1024;
 
 KeyedHash random_hash() {
@@ -187,6 +188,7 @@ void EventLog::place(EventReader& reader) {
   reader.is_placed = true;
   if (reader.wanted_id.empty()) {
     reader.cursor = next_number() - std::min(entries_.size(), limits_.recent_for_new);
+    if (reader.came_at != Timestamp{}) place_by_time(reader);
     return;
   }
   reader.cursor = first_;  // all that is kept, where nothing better is known
@@ -197,6 +199,21 @@ void EventLog::place(EventReader& reader) {
   const bool is_known =
       Bytes(reader.wanted_id).starts_with(epoch_ + "-") && id->low < next_number();
   if (is_known) reader.cursor = id->low + 1;
+}
+
+// It came before this process knew the stream: what was stored since then is told, and what the
+// clocks of who keeps the stream and of this process may differ by.
+void EventLog::place_by_time(EventReader& reader) const {
+  const Timestamp since = reader.came_at - clocks_differ_max;
+  std::uint64_t number = next_number();
+  while (number > first_) {
+    const Entry& before = entries_[number - first_ - 1];
+    if (before.octets != nullptr && before.stored_at < since) break;
+    --number;
+  }
+  reader.cursor = std::min(reader.cursor, number);
+  // What has left the stream may have been stored since then as well.
+  reader.has_lost = number == first_ && number > 1 && !entries_.empty();
 }
 
 void EventLog::place_in_stream(EventReader& reader, const Id& id) {

@@ -40,6 +40,7 @@ struct Event {
 struct EventReader {
   std::optional<std::vector<std::string>> keys = std::nullopt;  // nothing: all events
   std::string wanted_id = {};  // Last-Event-ID, until place(); empty: it comes for the first time
+  Timestamp came_at{};         // what is stored later is told to it, though it is not placed yet
   bool is_placed = false;      // place() has set its cursor
   bool has_begun = false;      // it has asked for entries
   std::uint64_t cursor = 0;    // the number of the next entry
@@ -115,6 +116,7 @@ class EventLog {
   void keep(Entry entry);
   void drop_first();
   void place(EventReader& reader);
+  void place_by_time(EventReader& reader) const;
   void place_in_stream(EventReader& reader, const Id& id);
   void count_lost(EventReader& reader);
   void take_gaps(EventReader& reader) const;

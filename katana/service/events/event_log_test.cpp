@@ -130,6 +130,22 @@ TEST_F(StreamLogOfEvents, nobody_is_placed_before_what_the_stream_had_is_there) 
   EXPECT_EQ(log_.published(), 9u);
 }
 
+TEST_F(StreamLogOfEvents, who_came_before_what_the_stream_had_was_there_is_told_what_came_since) {
+  constexpr std::int64_t second = 1'000'000;
+  EventReader early{.came_at = at(10 * second)}, late{.came_at = at(20 * second)},
+      first{.came_at = at(second)};
+  add(8 * second, 7, "7");
+  add(9 * second, 8, "8");  // the clocks of the two may differ by so much
+  add(11 * second, 9, "9");
+  log_.note_loaded();
+  EXPECT_EQ(told(log_, early), (Said{"8", "9"}));
+  EXPECT_EQ(told(log_, late), Said{});
+  EXPECT_EQ(told(log_, first), (Said{"!lost", "7", "8", "9"})) << "what left it may be of then";
+  add(30 * second, 10, "10");
+  EXPECT_EQ(told(log_, early), Said{"10"});
+  EXPECT_EQ(told(log_, late), Said{"10"});
+}
+
 TEST_F(StreamLogOfEvents, what_left_the_stream_is_counted_by_the_id_of_who_comes_again) {
   for (std::uint64_t sequence = 6; sequence <= 8; ++sequence) {
     add(static_cast<std::int64_t>(sequence * 100), sequence, std::to_string(sequence));

@@ -444,6 +444,7 @@ Reply EventTopic::subscribe(EventReader reader) {
     {
       const std::lock_guard lock(mutex_);
       log_.place_if_loaded(reader);
+      if (!reader.is_placed) reader.came_at = current_time();
     }
     subscription = std::make_unique<Subscription>(*this, std::move(reader));
   } catch (...) {
