@@ -15,6 +15,7 @@
 #include "katana/database/postgres/notifications.hpp"
 #include "katana/database/postgres/postgres.hpp"
 #include "katana/jobs/queue/job_queue.hpp"
+#include "katana/jobs/queue/table_suite_test.hpp"
 #include "katana/thread/loop.hpp"
 
 namespace katana::queue {
@@ -167,6 +168,36 @@ TEST_F(QueueInPostgres, retries_dead_letters_and_leases) {
   ASSERT_THAT(*renewed, SizeIs(1));
   EXPECT_EQ((*renewed)[0].fence, 2);
   EXPECT_TRUE(run(table.purge("orders", JobState::dead, Duration{}, 0)));
+}
+
+// The rules that katana/jobs/queue/table_test.cpp has for SQLite.
+TEST_F(QueueInPostgres, a_worker_that_lost_its_lease_changes_nothing) {
+  EXPECT_EQ(run(check_fences(queue_)), "");
+}
+TEST_F(QueueInPostgres, a_worker_renews_its_own_leases_and_no_others) {
+  EXPECT_EQ(run(check_renewals(queue_)), "");
+}
+TEST_F(QueueInPostgres, a_lease_that_is_over_is_found_and_no_other) {
+  EXPECT_EQ(run(check_expiry(queue_)), "");
+}
+TEST_F(QueueInPostgres, a_lease_is_not_taken_away_in_its_last_second) {
+  EXPECT_EQ(run(check_last_seconds(queue_)), "");
+}
+TEST_F(QueueInPostgres, a_row_says_how_its_job_ended) { EXPECT_EQ(run(check_ends(queue_)), ""); }
+TEST_F(QueueInPostgres, a_dead_letter_is_revived_with_all_of_its_attempts) {
+  EXPECT_EQ(run(check_dead_letters(queue_)), "");
+}
+TEST_F(QueueInPostgres, a_job_that_runs_is_not_discarded) {
+  EXPECT_EQ(run(check_discards(queue_)), "");
+}
+TEST_F(QueueInPostgres, jobs_are_claimed_in_the_order_of_their_times_and_priorities) {
+  EXPECT_EQ(run(check_order(queue_)), "");
+}
+TEST_F(QueueInPostgres, a_key_keeps_others_out_for_as_long_as_it_lasts) {
+  EXPECT_EQ(run(check_keys(queue_)), "");
+}
+TEST_F(QueueInPostgres, old_and_surplus_rows_are_removed_and_no_others) {
+  EXPECT_EQ(run(check_purges(queue_)), "");
 }
 
 TEST_F(QueueInPostgres, a_key_lets_one_of_many_at_once_in) {

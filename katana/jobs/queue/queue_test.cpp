@@ -16,6 +16,7 @@ TEST_F(QueueTest, a_job_is_done_and_its_row_is_gone) {
   EXPECT_THAT(done, ElementsAre(7));
   EXPECT_TRUE(jobs(JobState::waiting).empty());
   EXPECT_TRUE(jobs(JobState::running).empty());
+  EXPECT_TRUE(jobs(JobState::done).empty());
   EXPECT_EQ(ended(Ended::done), 1u);
   EXPECT_TRUE(failures.lines.empty());
 }

@@ -116,7 +116,7 @@ class Bearer final : public Authenticator, public std::enable_shared_from_this<B
             judge_later(shared_from_this(), std::string(token), *std::move(task)));
       }
     }
-    return Attempt::of(take(here, token, std::move(verified), now));
+    return Attempt::of(take(here, token, std::move(verified)));
   }
 
   // After keys came, or did not.
@@ -127,7 +127,7 @@ class Bearer final : public Authenticator, public std::enable_shared_from_this<B
     Kept& here = self->kept();
     if (here.keys == nullptr) co_return std::unexpected(self->unavailable());
     auto verified = jose::verify_jwt(token, *here.keys, self->options_.rules, now);
-    co_return self->take(here, token, std::move(verified), now);
+    co_return self->take(here, token, std::move(verified));
   }
 
   bool is_still_good(TokenCache::Entry& entry, Timestamp now) const {
@@ -140,7 +140,7 @@ class Bearer final : public Authenticator, public std::enable_shared_from_this<B
                                          entry.issued_at);
   }
 
-  Verdict take(Kept& here, Bytes token, jose::Verified<jose::Token> verified, Timestamp now) const {
+  Verdict take(Kept& here, Bytes token, jose::Verified<jose::Token> verified) const {
     if (!verified) return refused(verified.error());
     jose::Claims& claims = verified->claims;
     const auto leeway = microseconds_of(options_.rules.leeway);
@@ -159,7 +159,7 @@ class Bearer final : public Authenticator, public std::enable_shared_from_this<B
     const Timestamp from = std::max(claims.not_before.value_or(Timestamp()), issued_at) - leeway;
     std::string id = claims.id;
     Principal principal = principal_of(std::move(claims), options_);
-    if (options_.cached_tokens_max != 0 && now < until) {
+    if (options_.cached_tokens_max != 0) {
       here.cache.add(
           {std::string(token), principal, from, until, std::move(id), issued_at, revocations});
     }

@@ -25,6 +25,10 @@ bool Revocations::has_capacity(Timestamp now) {
 }
 
 Result<void> Revocations::revoke_token(Bytes issuer, Bytes id, Timestamp until) {
+  if (id.empty()) {
+    return fail(Code::invalid_argument,
+                "a token without `jti` cannot be revoked by it: revoke its subject's tokens");
+  }
   {
     const std::lock_guard lock(mutex_);
     Name name(issuer, id);
@@ -51,7 +55,7 @@ Result<void> Revocations::revoke_subject(Bytes issuer, Bytes subject, Timestamp 
 
 bool Revocations::covers(Bytes issuer, Bytes id, Bytes subject, Timestamp issued_at) const {
   const std::lock_guard lock(mutex_);
-  if (!id.empty() && tokens_.contains(Name(issuer, id))) return true;
+  if (tokens_.contains(Name(issuer, id))) return true;
   const auto found = subjects_.find(Name(issuer, subject));
   return found != subjects_.end() && issued_at < found->second.before;
 }

@@ -5,7 +5,8 @@
 // Thread     any.
 // Allocates  for each revocation.
 // Fails      Code::resource_exhausted with entries_max of them: the caller has to treat it as a
-//            failed logout. Nothing is forgotten before its time.
+//            failed logout. Nothing is forgotten before its time. Code::invalid_argument for a
+//            token without an id, which only its subject's revocation covers.
 // Invariant  the generation changes with every revocation, and is what caches compare.
 #pragma once
 

@@ -59,6 +59,21 @@ TEST(TokenCache, no_more_than_its_bytes_are_kept) {
   EXPECT_EQ(cache.count(), 0U);
 }
 
+TEST(TokenCache, what_takes_exactly_its_bytes_fits) {
+  TokenCache large(8, 1 << 20);
+  large.add(entry_of("a"));
+  const std::size_t size = large.bytes();
+  TokenCache one(8, size);
+  one.add(entry_of("a"));
+  EXPECT_NE(one.find("a"), nullptr);
+  TokenCache two(8, 2 * size);
+  two.add(entry_of("a"));
+  two.add(entry_of("b"));
+  EXPECT_EQ(two.count(), 2U);
+  two.add(entry_of("c"));
+  EXPECT_EQ(two.count(), 2U);
+}
+
 TEST(TokenCache, claims_count_as_what_they_take_and_not_as_what_was_sent) {
   TokenCache cache(64, 1 << 20);
   container::List numbers(4000, container::Value(1));

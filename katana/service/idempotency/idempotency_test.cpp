@@ -51,6 +51,11 @@ TEST(StoredReply, is_read_as_it_was_written_and_nothing_else_is) {
   }
   EXPECT_FALSE(decode("\x02" + octets.substr(1)));
   EXPECT_FALSE(decode(octets.substr(0, 1) + "\x03" + octets.substr(2))) << "an unknown flag";
+  for (const unsigned status : {200u, 599u})
+    EXPECT_TRUE(decode(encode({status, true, {}, {}, {}})));
+  for (const unsigned status : {0u, 199u, 600u}) {
+    EXPECT_FALSE(decode(encode({status, true, {}, {}, {}}))) << status;
+  }
 }
 
 TEST_F(OrdersTest, the_same_request_gets_the_same_reply_and_is_carried_out_once) {
@@ -135,6 +140,31 @@ TEST_F(OrdersTest, parts_of_a_request_that_are_cut_elsewhere_are_another_request
   };
   EXPECT_EQ(with_type("b/c", "?x=a").status(), 201u);
   EXPECT_EQ(with_type("ab/c", "?x=").status(), 422u);
+}
+
+// Whatever stands between the parts may stand within them.
+TEST_F(OrdersTest, a_separator_within_a_part_does_not_make_two_of_it) {
+  const auto with_type = [this](std::string type, std::string query) {
+    return server().post("/orders" + query, "{}",
+                         {{"Idempotency-Key", "\"k\""}, {"Content-Type", std::move(type)}});
+  };
+  EXPECT_EQ(with_type("b:c", "?a").status(), 201u);
+  EXPECT_EQ(with_type("c", "?a:b").status(), 422u);
+}
+
+TEST_F(OrdersTest, another_method_is_another_request) {
+  options.methods = {"POST", "PUT"};
+  Router router;
+  auto made = Idempotency::make(options, store);
+  ASSERT_TRUE(made) << made.error().describe();
+  router.use([](const RequestView&) { return auth::Principal({.id = "ann"}); });
+  router.use(made->middleware());
+  router.any("/any", [](const RequestView& request) {
+    return Reply::text(Text(std::string(request.method_text())));
+  });
+  testing::TestServer any(std::move(router).build());
+  EXPECT_EQ(any.post("/any", "{}", with_key("\"k\"")).content(), "POST");
+  EXPECT_EQ(any.put("/any", "{}", with_key("\"k\"")).status(), 422u);
 }
 
 TEST_F(OrdersTest, of_everyone_a_key_is_the_same_whoever_sends_it) {
@@ -455,6 +485,17 @@ TEST(MemoryStore, refuses_keys_beyond_its_bounds_and_forgets_none_early) {
   EXPECT_TRUE(done(store.release(claim_of("b", 2))));
   EXPECT_TRUE(done(store.claim(claim_of("c", 3), seconds(100))));
   EXPECT_EQ(store.figures().keys, 2u);
+}
+
+TEST(MemoryStore, takes_a_key_that_fits_exactly) {
+  MemoryStore measured;
+  EXPECT_TRUE(done(measured.claim(claim_of("a", 1), seconds(100))));
+  const std::size_t bytes = measured.figures().bytes;
+  MemoryStore fits({.keys_max = 2, .bytes_max = bytes});
+  EXPECT_TRUE(done(fits.claim(claim_of("a", 1), seconds(100))));
+  EXPECT_FALSE(done(fits.claim(claim_of("b", 1), seconds(100))));
+  MemoryStore lacks_a_byte({.keys_max = 2, .bytes_max = bytes - 1});
+  EXPECT_FALSE(done(lacks_a_byte.claim(claim_of("a", 1), seconds(100))));
 }
 
 TEST(MemoryStore, lets_nobody_change_the_claim_of_another) {

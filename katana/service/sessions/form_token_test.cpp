@@ -144,6 +144,15 @@ TEST(FormTokensInStore, of_visitors_alone_leave_the_store_empty) {
   EXPECT_EQ(store->figures().sessions, 0u);
 }
 
+TEST_P(FormTokens, of_a_page_that_came_with_a_cookie_of_no_session_are_good_with_the_new_one) {
+  const auto page = server_.get("/form", {{"Cookie", "__Host-session=x"}});
+  const auto set = page.header("Set-Cookie");
+  ASSERT_TRUE(set) << page;
+  EXPECT_FALSE(set->contains("Max-Age=0")) << *set;
+  cookie_ = set->substr(0, set->find(';'));
+  EXPECT_EQ(status_with("{}", {{"X-CSRF-Token", token_of(page)}}), 200u);
+}
+
 TEST_P(FormTokens, differ_from_page_to_page) {
   const auto again = server_.get("/form", {{"Cookie", cookie_}});
   EXPECT_FALSE(again.header("Set-Cookie"));

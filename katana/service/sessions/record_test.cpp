@@ -61,6 +61,55 @@ TEST(RecordForm, numbers_with_needless_groups_or_too_many_bits_are_refused) {
   EXPECT_FALSE(decode_session("\1" + std::string(3, '\0') + std::string(9, '\xff') + "\1"));
 }
 
+TEST(RecordPrincipal, is_all_of_who_logged_in_and_nothing_of_the_user_before) {
+  SessionRecord record = sample();
+  record.name = "Ann";
+  record.issuer = "https://old.example";
+  record.authenticated_s = 5;
+  const auth::PrincipalFacts facts = {.id = "bob",
+                                      .issuer = "https://id.example",
+                                      .name = "Bob",
+                                      .method = auth::Method::token,
+                                      .roles = {"editor"},
+                                      .scopes = {"read", "write"},
+                                      .authenticated_at = {},
+                                      .expires_at = {},
+                                      .claims = {}};
+  set_principal(record, facts, 1'900'000'000);
+  EXPECT_EQ(record.began_s, 1'900'000'000);
+  EXPECT_EQ(record.seen_s, 1'900'000'000);
+  EXPECT_EQ(record.content, sample().content) << "what the visitor had stays";
+  const auto read = decode_session(encode_session(record));
+  ASSERT_TRUE(read);
+  const auto who = principal_of(*read);
+  ASSERT_TRUE(who);
+  EXPECT_EQ(who->id(), "bob");
+  EXPECT_EQ(who->issuer(), "https://id.example");
+  EXPECT_EQ(who->name(), "Bob");
+  EXPECT_EQ(who->method(), auth::Method::session);
+  EXPECT_EQ(who->facts().roles, facts.roles);
+  EXPECT_EQ(who->facts().scopes, facts.scopes);
+  EXPECT_EQ(who->facts().authenticated_at, Timestamp(std::chrono::seconds(1'900'000'000)));
+  EXPECT_FALSE(principal_of(SessionRecord())) << "a visitor is no principal";
+}
+
+TEST(RecordForm, counts_each_text_that_it_holds) {
+  SessionRecord record;
+  const std::size_t least = bytes_of(record);
+  for (std::string* text : {&record.principal, &record.issuer, &record.name, &record.form_secret,
+                            &record.content, &record.secret_hash, &record.former_secret_hash}) {
+    const std::size_t before = bytes_of(record);
+    text->assign(100, 't');
+    EXPECT_EQ(bytes_of(record), before + 100);
+  }
+  for (std::vector<std::string>* list : {&record.roles, &record.scopes}) {
+    const std::size_t before = bytes_of(record);
+    list->emplace_back(100, 't');
+    EXPECT_EQ(bytes_of(record), before + 100 + sizeof(std::string));
+  }
+  EXPECT_GT(bytes_of(record), least);
+}
+
 TEST(RecordForm, it_ends_at_the_earlier_of_two_times) {
   SessionRecord record;
   record.began_s = 1000;

@@ -253,10 +253,12 @@ class CountingStore final : public SessionStore {
   }
   Task<Result<bool>> compare_and_set(SessionWrite write) override {
     ++writes;
+    last_bytes = encode_session(*write.record).size();
     co_return co_await store_.compare_and_set(std::move(write));
   }
   Task<Result<void>> touch(SessionKey key, std::int64_t version, std::int64_t seen_s,
                            std::int64_t expires_s) override {
+    ++touches;
     co_return co_await store_.touch(key, version, seen_s, expires_s);
   }
   Task<Result<void>> remove(SessionKey key) override { co_return co_await store_.remove(key); }
@@ -271,10 +273,141 @@ class CountingStore final : public SessionStore {
 
   int loads = 0;
   int writes = 0;
+  int touches = 0;
+  std::size_t last_bytes = 0;  // of the record that was written last
 
  private:
   MemorySessionStore store_;
 };
+
+TEST_P(EachWay, that_it_was_seen_is_written_in_the_second_at_which_it_is_due) {
+  auto store = std::make_shared<CountingStore>();
+  testing::TestServer server(service_with(make(GetParam(), {}, store)));
+  Browser browser(server);
+  browser.post("/notes/a");
+  const auto is_written = [&] {
+    const int before = store->touches;
+    const bool has_cookie = browser.get("/notes").header("Set-Cookie").has_value();
+    return GetParam() ? has_cookie : store->touches != before;
+  };
+  server.advance(seconds(59));
+  EXPECT_FALSE(is_written());
+  server.advance(seconds(1));
+  EXPECT_TRUE(is_written());
+  EXPECT_FALSE(is_written());
+}
+
+Task<Reply> set_same(FromContext<UserSession> session) {
+  Notes notes{{"same"}};
+  const Result<void> kept = co_await session->set(notes);
+  co_return answer(kept);
+}
+Task<Reply> log_in_badly(Path<std::string> where, FromContext<UserSession> session) {
+  auth::PrincipalFacts facts;
+  facts.id = "ann";
+  const std::string no_text = "\xff";
+  if (*where == "id") facts.id = no_text;
+  if (*where == "issuer") facts.issuer = no_text;
+  if (*where == "name") facts.name = no_text;
+  if (*where == "roles") facts.roles = {"reader", no_text};
+  if (*where == "scopes") facts.scopes = {no_text};
+  const Result<void> kept = co_await session->log_in(facts);
+  co_return answer(kept);
+}
+Task<Reply> read_for_caches(FromContext<UserSession> session) {
+  const auto notes = co_await session->get<Notes>();
+  co_return Reply::text("x").with("Cache-Control", "private, max-age=60");
+}
+Result<Service> service_of_rules(const Result<Sessions>& sessions) {
+  if (!sessions) return std::unexpected(sessions.error());
+  Router router;
+  router.use(sessions->middleware());
+  router.post("/same", set_same).post("/bad/{where}", log_in_badly);
+  router.get("/cached", read_for_caches).get("/notes", show_notes);
+  return std::move(router).build();
+}
+
+TEST_P(EachWay, what_is_set_again_is_not_written_again) {
+  auto store = std::make_shared<CountingStore>();
+  testing::TestServer server(service_of_rules(make(GetParam(), {}, store)));
+  Browser browser(server);
+  EXPECT_TRUE(browser.post("/same").header("Set-Cookie"));
+  EXPECT_FALSE(browser.post("/same").header("Set-Cookie"));
+  EXPECT_EQ(store->writes, GetParam() ? 0 : 1);
+}
+
+TEST_P(EachWay, a_name_that_is_no_UTF_8_does_not_log_in) {
+  testing::TestServer server(service_of_rules(make(GetParam())));
+  Browser browser(server);
+  for (const char* const where : {"id", "issuer", "name", "roles", "scopes"}) {
+    EXPECT_EQ(browser.post("/bad/" + std::string(where)).status(), 400u) << where;
+    EXPECT_EQ(browser.cookie(), "");
+  }
+  EXPECT_EQ(browser.post("/bad/nowhere").status(), 200u);
+}
+
+TEST_P(EachWay, a_handler_decides_who_keeps_a_reply_that_sets_no_cookie) {
+  testing::TestServer server(service_of_rules(make(GetParam())));
+  const auto reply = server.get("/cached");
+  std::vector<std::string> values;
+  for (const auto& [name, value] : reply.headers()) {
+    if (name == "Cache-Control") values.push_back(value);
+  }
+  EXPECT_EQ(values, std::vector<std::string>{"private, max-age=60"});
+  EXPECT_EQ(reply.header("Vary"), "Cookie");
+}
+
+TEST_P(EachWay, a_persistent_cookie_lasts_as_long_as_its_session_may) {
+  for (const bool persistent : {false, true}) {
+    SessionOptions options;
+    options.persistent = persistent;
+    testing::TestServer server(service_of_rules(make(GetParam(), options)));
+    const auto reply = server.post("/same", "");
+    const auto cookie = reply.header("Set-Cookie");
+    ASSERT_TRUE(cookie) << reply;
+    EXPECT_EQ(cookie->contains("Max-Age=43200"), persistent) << *cookie;
+    EXPECT_EQ(cookie->contains("Max-Age"), persistent) << *cookie;
+  }
+}
+
+TEST(SessionsInCookies, are_kept_up_to_cookie_bytes_max_and_no_further) {
+  std::size_t bytes = 0;
+  for (const int less : {0, 0, 1}) {
+    SessionOptions options;
+    if (bytes != 0) options.cookie_bytes_max = static_cast<std::uint32_t>(bytes) - less;
+    testing::TestServer server(service_of_rules(make(true, options)));
+    Browser browser(server);
+    EXPECT_EQ(browser.post("/same").status(), less == 0 ? 200u : 400u);
+    if (bytes == 0) bytes = browser.cookie().size() - Bytes("__Host-session=").size();
+  }
+}
+
+TEST(SessionsInStore, are_kept_up_to_stored_bytes_max_and_no_further) {
+  std::size_t bytes = 0;
+  for (const int less : {0, 0, 1}) {
+    SessionOptions options;
+    if (bytes != 0) options.stored_bytes_max = static_cast<std::uint32_t>(bytes) - less;
+    auto store = std::make_shared<CountingStore>();
+    testing::TestServer server(service_with(make(false, options, store)));
+    Browser browser(server);
+    browser.post("/notes/a");
+    EXPECT_EQ(browser.post("/notes/b").status(), less == 0 ? 200u : 400u);
+    if (bytes == 0) bytes = store->last_bytes;
+  }
+}
+
+TEST(SessionsInStore, a_former_cookie_is_left_for_a_minute_and_not_a_second_longer) {
+  testing::TestServer server(service_with(make(false)));
+  Browser browser(server), late(server);
+  browser.post("/notes/a");
+  late.cookie() = browser.cookie();
+  browser.post("/login/ann");
+  server.advance(seconds(59));
+  EXPECT_FALSE(late.get("/notes").header("Set-Cookie"));
+  server.advance(seconds(1));
+  late.get("/notes");
+  EXPECT_EQ(late.cookie(), "");
+}
 
 TEST(SessionsInStore, are_looked_for_by_ids_of_the_right_form_alone) {
   auto store = std::make_shared<CountingStore>();
