@@ -22,6 +22,11 @@ void Problems::add(Problem problem) {
 }
 
 void Problems::add(Severity severity, const Location& location, std::string words) {
+  if (is_partial_ && severity == Severity::error && location.source != nullptr &&
+      !location.pointer().empty()) {
+    severity = Severity::warning;
+    words.insert(0, "left out: ");
+  }
   if (count_of(severity) >= count_max_) {
     ++count_of(severity);
     return;

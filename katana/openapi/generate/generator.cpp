@@ -30,6 +30,7 @@ std::string types_file(const Types& types, const GeneratorOptions& options, Byte
   if (types.has_separators()) includes += "#include \"katana/base/separators.hpp\"\n";
   if (types.has_json_parameters()) includes += "#include \"katana/container/as_json.hpp\"\n";
   includes += "#include \"katana/container/value.hpp\"\n";
+  includes += "#include \"katana/container/value_rules.hpp\"\n";
   if (types.has_files()) includes += "#include \"katana/service/forms/form_fields.hpp\"\n";
   includes += own_includes;
   return fmt::format(
@@ -240,6 +241,7 @@ Generated generate(const Description& api, const GeneratorOptions& options,
   }
   generated.files.push_back(std::move(headers));
   add_types(types, options, generated);
+  types.report_unchecked();
   generated.types = types.count();
   std::ranges::sort(generated.files, {}, &GeneratedFile::name);
   return generated;

@@ -70,6 +70,90 @@ TEST(GeneratorTest, constraints_become_rules) {
   EXPECT_THAT(text, HasSubstr("katana::Patch<std::vector<User>> children = {};"));
 }
 
+// The warnings of these schemas, each with its pointer.
+std::vector<std::string> warnings_of(const std::string& schemas) {
+  model::Problems problems;
+  const Description api = read_description_text(
+      "api.yaml", std::string(head) + "components:\n  schemas:\n" + schemas, problems);
+  generate(api, {}, problems);
+  std::vector<std::string> words;
+  for (const model::Problem& each : problems.sorted()) words.push_back(each.describe());
+  return words;
+}
+
+TEST(GeneratorTest, constants_are_enums_by_which_alternatives_are_told_apart) {
+  const std::string schemas = R"(
+    Filter: {oneOf: [{$ref: '#/components/schemas/And'}, {$ref: '#/components/schemas/Or'}]}
+    And: {type: object, required: [op], properties: {op: {const: and}}}
+    Or: {type: object, required: [op], properties: {op: {const: or}, size: {const: 3}}}
+    Order: {type: string, oneOf: [{const: up, title: Up}, {const: down}]}
+)";
+  const std::string text = types_of(schemas);
+  EXPECT_THAT(text, HasSubstr("enum class AndOp {\n  and_,\n};"));
+  EXPECT_THAT(text, HasSubstr("AndOp op = {};"));
+  EXPECT_THAT(text, HasSubstr("using Filter = katana::AnyOf<And, Or>;"));
+  EXPECT_THAT(text, HasSubstr("enum class Order {\n  up,\n  down,\n};"));
+  EXPECT_THAT(text, HasSubstr("katana::container::is_one_of(value, {3})"));
+  EXPECT_THAT(warnings_of(schemas), ::testing::IsEmpty());
+}
+
+TEST(GeneratorTest, rules_of_what_allOf_and_references_wrap_are_those_of_the_member) {
+  const std::string text = types_of(R"(
+    Name: {type: string, maxLength: 9}
+    User:
+      type: object
+      properties:
+        name: {description: wrapped, allOf: [{$ref: '#/components/schemas/Name'}]}
+        nick: {$ref: '#/components/schemas/Name', minLength: 2}
+        both: {allOf: [{$ref: '#/components/schemas/Name'}, {pattern: '^[a-z]*$'}]}
+)");
+  EXPECT_THAT(text, HasSubstr("(name, length(0, 9), not_null)"));
+  EXPECT_THAT(text, HasSubstr("(nick, length(2, 9), not_null)"));
+  EXPECT_THAT(text, HasSubstr("(both, length(0, 9), pattern(\"[a-z]*\"), not_null)"));
+}
+
+TEST(GeneratorTest, a_property_without_a_name_is_left_out_with_its_place) {
+  const std::string schemas = R"(
+    A:
+      type: object
+      additionalProperties: false
+      properties: {"": {type: string}, b: {type: string}}
+)";
+  EXPECT_THAT(types_of(schemas), HasSubstr("KATANA_DESCRIBE(A,\n    (b, not_null))"));
+  EXPECT_THAT(warnings_of(schemas),
+              ::testing::ElementsAre(HasSubstr("#/components/schemas/A/properties/: warning: a "
+                                               "property without a name is left out")));
+}
+
+TEST(GeneratorTest, a_keyword_that_no_type_checks_has_a_warning_also_if_it_is_unknown) {
+  const auto warnings = warnings_of(R"(
+    A: {type: object, properties: {n: {type: integer, not: {const: 3}}}, minProprties: 1, x-a: 1}
+)");
+  ASSERT_EQ(warnings.size(), 2u);
+  using ::testing::Contains;
+  EXPECT_THAT(warnings, Contains(HasSubstr("'minProprties' is not a keyword of a schema")));
+  EXPECT_THAT(warnings,
+              Contains(HasSubstr("#/components/schemas/A/properties/n/not: warning: 'not' is not "
+                                 "checked by its type. Have ContractRoutes")));
+}
+
+TEST(GeneratorTest, rules_of_a_whole_body_which_has_none_are_warned_of) {
+  model::Problems problems;
+  const std::string text = std::string(head) + R"(paths:
+  /a:
+    post:
+      requestBody:
+        required: true
+        content:
+          application/json: {schema: {type: array, maxItems: 3, items: {type: string}}}
+      responses: {'204': {description: x}}
+)";
+  generate(read_description_text("api.yaml", text, problems), {}, problems);
+  ASSERT_EQ(problems.warning_count(), 1u);
+  EXPECT_THAT(problems.sorted()[0].describe(),
+              HasSubstr("'maxItems' is not checked by its type as a whole body. Have"));
+}
+
 TEST(GeneratorTest, a_discriminator_makes_a_variant_without_its_member) {
   const std::string text = types_of(R"(
     Shape:

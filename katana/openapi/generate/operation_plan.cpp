@@ -128,8 +128,9 @@ void Planner::add_paths(OperationPlan& plan, const std::string& tag) {
       return each.in == In::path && each.name == name;
     });
     if (found != operation.parameters.end() && found->schema) {
-      const TypeText type =
-          types_.parameter_type(types_.type_of(found->schema->pointer, tag + "_" + name));
+      const TypeText described = types_.type_of(found->schema->pointer, tag + "_" + name);
+      types_.miss_rules(found->schema->pointer, described, "as a parameter of the path");
+      const TypeText type = types_.parameter_type(described);
       const bool list = types_.is_list(type);
       if (!type.text.empty() && (plain || found->style != Style::matrix)) {
         path.type = type.text;
@@ -141,7 +142,9 @@ void Planner::add_paths(OperationPlan& plan, const std::string& tag) {
       }
     } else if (found != operation.parameters.end() && json_of(*found) != nullptr) {
       const Bytes pointer = json_of(*found)->schema->pointer;
-      path.type = types_.as_json(types_.type_of(pointer, tag + "_" + name)).text;
+      const TypeText content = types_.type_of(pointer, tag + "_" + name);
+      types_.miss_rules(pointer, content, "as a parameter of the path");
+      path.type = types_.as_json(content).text;
     } else if (found != operation.parameters.end()) {
       leave(found->location, fmt::format("the path parameter '{}' is not decoded", name));
     }
@@ -196,8 +199,13 @@ void Planner::add_group(OperationPlan& plan, In in) {
   std::vector<Types::Field> fields;
   for (const Parameter& each : plan.operation->parameters) {
     if (each.in != in) continue;
+    if (each.name.empty()) {
+      leave(each.location, "a parameter without a name is not decoded");
+      continue;
+    }
     const std::size_t before = fields.size();
     if (!add_member(plan, each, fields)) {
+      if (each.schema) types_.forget(each.schema->pointer);
       leave(each.location,
             fmt::format("the {} parameter '{}' of style '{}' is not decoded", model::in_name(in),
                         each.name, model::style_name(each.style)));
@@ -228,6 +236,7 @@ PlannedContent Planner::content_of(const MediaType& media, const std::string& hi
     if (essence == "*/*") content.media_type = "application/json";
     TypeText type = media.schema ? types_.type_of(media.schema->pointer, hint)
                                  : TypeText{"katana::container::Value", false, {}};
+    if (media.schema) types_.miss_rules(media.schema->pointer, type, "as a whole body");
     content.type = type.as_element();
     return content;
   }
