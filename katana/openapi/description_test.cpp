@@ -305,7 +305,8 @@ paths:
   EXPECT_FALSE(partial.has_errors());
   ASSERT_EQ(partial.warning_count(), 1u);
   EXPECT_EQ(partial.sorted()[0].describe(),
-            "api.yaml:11:13: #/paths/~1items/get/responses/200/content: warning: left out: "
+            "api.yaml:11:13: #/paths/~1items/get/responses/200/content/examples: warning: left "
+            "out: "
             "'examples' is no media type, such as application/json. Move it below one, or name it "
             "'x-examples'");
   EXPECT_EQ(api.paths.at(0).operations.at(0).replies.at(0).content.size(), 1u);

@@ -211,9 +211,15 @@ void add_operations(const Description& api, const GeneratorOptions& options,
       clients.try_emplace(file, options, api, file).first->second.add(plan);
     }
   }
+  // A tag that has more than its share of the operations is several sources.
+  const std::size_t share = (generated.operations + options.sources - 1) / options.sources;
   const auto write = [&](const auto& each) {
     generated.files.push_back({each.file_name() + ".hpp", each.header()});
-    generated.files.push_back({each.file_name() + ".cpp", each.source()});
+    std::size_t number = 0;
+    for (std::string& text : each.sources(std::max<std::size_t>(1, share))) {
+      const std::string own = ++number == 1 ? std::string() : fmt::format("_{}", number);
+      generated.files.push_back({each.file_name() + own + ".cpp", std::move(text)});
+    }
   };
   for (const auto& [tag, server] : servers) write(server);
   for (const auto& [tag, client] : clients) write(client);

@@ -262,6 +262,33 @@ TEST(GeneratorTest, sources_are_gathered_in_as_many_files_as_are_wanted) {
   }
 }
 
+TEST(GeneratorTest, a_description_with_one_tag_fills_all_sources_alike) {
+  std::string text = std::string(head) + "paths:\n";
+  for (int number = 0; number < 40; ++number) {
+    text += fmt::format(
+        "  /a{0}: {{get: {{operationId: get{0}, tags: [one], responses: {{'204': "
+        "{{description: x}}}}}}}}\n",
+        number);
+  }
+  model::Problems problems;
+  GeneratorOptions options;
+  options.sources = 8;
+  options.client = true;
+  const Generated made =
+      generate(read_description_text("api.yaml", text, problems), options, problems);
+  std::map<std::string, std::string> files;
+  for (const GeneratedFile& each : made.files) files[each.name] = each.text;
+  for (int number = 1; number <= 8; ++number) {
+    const std::string name = number == 1 ? "api.cpp" : fmt::format("api_{}.cpp", number);
+    EXPECT_THAT(files[name], HasSubstr("one_client")) << "the clients are as many as the sources";
+    EXPECT_THAT(files[name], HasSubstr("one_api"));
+  }
+  EXPECT_THAT(files["one_api.cpp"], HasSubstr("add_one_routes_8(group, api);"));
+  EXPECT_THAT(files["one_api_8.cpp"], HasSubstr("\"/a39\""));
+  EXPECT_THAT(files["one_client_8.cpp"], HasSubstr("OneClient::get39("));
+  EXPECT_FALSE(files.contains("one_api_9.cpp"));
+}
+
 TEST(GeneratorTest, what_contains_itself_does_so_in_a_box) {
   const std::string text = types_of(R"(
     Expression:
@@ -459,15 +486,25 @@ TEST(GeneratorTest, a_body_of_different_contents_is_one_of_them) {
                         "    katana::RawOf<\"*/*\", \"image/png\">>;"));
 }
 
-TEST(GeneratorTest, a_form_beside_other_content_is_left_to_the_handler) {
-  files_of(R"(
+TEST(GeneratorTest, a_form_beside_other_content_is_one_alternative) {
+  auto files = files_of(R"(
       requestBody:
+        required: true
         content:
           application/json: {schema: {type: object, properties: {a: {type: string}}}}
-          multipart/form-data: {schema: {type: object, properties: {a: {type: string}}}}
-)",
-           {"api.yaml:12:29: #/paths/~1a~1{id}/patch/requestBody/content/application~1json: "
-            "warning: content of type 'application/json' beside a form is not decoded"});
+          multipart/form-data: {schema: {type: object, properties: {b: {type: string}}}}
+          application/x-www-form-urlencoded:
+            schema: {type: object, properties: {b: {type: string}}}
+          text/csv: {}
+)");
+  EXPECT_THAT(files["main_api.hpp"],
+              HasSubstr("using ChangeBody = katana::ContentOf<\n"
+                        "    katana::JsonOf<ChangeContent, \"application/json\">,\n"
+                        "    katana::FormOf<ChangeForm, \"multipart/form-data\", "
+                        "\"application/x-www-form-urlencoded\">,\n"
+                        "    katana::RawOf<\"text/csv\">>;"));
+  EXPECT_THAT(files["main_api.cpp"], HasSubstr("#include \"katana/service/forms/form_of.hpp\""));
+  EXPECT_THAT(files["main_client.cpp"], HasSubstr("  call.media(content);"));
 }
 
 TEST(GeneratorTest, parameters_that_are_json_are_read_as_such) {
