@@ -1,6 +1,6 @@
-// JsonOf<T, types…>, RawOf<types…>, ContentOf<A, B, …>: content that may be of several media types,
-// with the one that it is of. A parameter of handlers (service/content_of.hpp) and an argument of
-// generated clients.
+// JsonOf<T, types…>, FormOf<T, types…>, RawOf<types…>, ContentOf<A, B, …>: content that may be of
+// several media types, with the one that it is of. A parameter of handlers (service/content_of.hpp)
+// and an argument of generated clients.
 //
 //   using Change = JsonOf<User, "application/json", "application/merge-patch+json">;
 //   using Upload = ContentOf<JsonOf<User, "application/json">, RawOf<"text/csv", "image/*">>;
@@ -93,7 +93,22 @@ struct RawOf {
   std::string type = std::string(first_type);  // of the content, in lower case
 };
 
-// Content that is one of these, JsonOf or RawOf; the most specific media type decides.
+// A form as a struct, under one or both of these media types: "application/x-www-form-urlencoded",
+// "multipart/form-data". service/forms/form_of.hpp reads it.
+template <class T, MediaTypeText... types>
+struct FormOf {
+  // In the order in which they are listed.
+  static constexpr std::array<Bytes, sizeof...(types)> media_types{types.bytes()...};
+  // Which of them is sent unless another one is named.
+  static constexpr Bytes first_type = media_types[0];
+
+  T value{};                                   // what was read, or what is sent
+  std::string type = std::string(first_type);  // of the content, in lower case
+  const T& operator*() const noexcept { return value; }
+  const T* operator->() const noexcept { return &value; }
+};
+
+// Content that is one of these, JsonOf, FormOf or RawOf; the most specific media type decides.
 template <class... A>
 struct ContentOf {
   static_assert(sizeof...(A) > 1, "ContentOf<A, B, …> has alternatives");

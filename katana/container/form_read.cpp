@@ -5,6 +5,7 @@
 #include <system_error>
 
 #include "katana/base/base64.hpp"
+#include "katana/container/json_scan.hpp"
 
 namespace katana::container::detail {
 namespace {
@@ -19,6 +20,16 @@ Taken number_of(const FormLeaf* leaf, Number& to) {
   return error == std::errc() && at == end ? Taken::good : Taken::mismatch;
 }
 
+// "1.0" is an integer as it is in JSON Schema, so that a form and a contract agree.
+template <class Integer>
+Taken integer_of(const FormLeaf* leaf, Integer& to) {
+  const Taken taken = number_of(leaf, to);
+  if (taken != Taken::mismatch || leaf == nullptr || !is_json_number(leaf->text)) return taken;
+  const auto whole = whole_number(leaf->text);
+  if (!whole) return taken;
+  return whole->get(to) ? Taken::good : Taken::out_of_range;
+}
+
 Kinds kinds_of_text(const FormLeaf& leaf) {
   Kinds kinds = kinds_of(Kind::text);
   const FormNode node(leaf);
@@ -26,8 +37,9 @@ Kinds kinds_of_text(const FormLeaf& leaf) {
   std::uint64_t natural = 0;
   double real = 0;
   if (leaf.text == "true" || leaf.text == "false") kinds |= kinds_of(Kind::boolean);
-  if (node.take(integer) == Taken::good) kinds |= kinds_of(Kind::integer);
-  if (node.take(natural) == Taken::good) kinds |= kinds_of(Kind::natural);
+  // As it is written: beside text "1.0" is text, beside other numbers it is one of these.
+  if (number_of(&leaf, integer) == Taken::good) kinds |= kinds_of(Kind::integer);
+  if (number_of(&leaf, natural) == Taken::good) kinds |= kinds_of(Kind::natural);
   if (node.take(real) == Taken::good) kinds |= kinds_of(Kind::real);
   return kinds;
 }
@@ -49,6 +61,11 @@ std::optional<Kind> FormNode::kind_among(Kinds wanted) const {
   const Kinds found = kinds() & wanted;
   const bool is_many = node_ != nullptr && node_->values.size() > 1;
   if (is_many && (found & kinds_of(Kind::list)) != 0) return Kind::list;
+  const Kinds scalars = found & ~(kinds_of(Kind::list) | kinds_of(Kind::object));
+  std::int64_t whole = 0;
+  if (scalars == 0 && (wanted & kinds_of(Kind::integer)) != 0 && take(whole) == Taken::good) {
+    return Kind::integer;
+  }
   for (const Kind each : {Kind::boolean, Kind::integer, Kind::natural, Kind::real, Kind::text,
                           Kind::list, Kind::object}) {
     if ((found & kinds_of(each)) != 0) return each;
@@ -60,7 +77,11 @@ Looked FormNode::look(MemberVisitor& visitor) const {
   for (const auto& [name, member] : node_->members) {
     const FormNode node(*member);
     const Bytes text = node.leaf_ == nullptr ? Bytes() : Bytes(node.leaf_->text);
-    if (!visitor.visit(name, node.kinds(), text)) break;
+    Kinds kinds = node.kinds();
+    if (node.kind_among(kinds_of(Kind::integer)) == Kind::integer) {
+      kinds |= kinds_of(Kind::integer);
+    }
+    if (!visitor.visit(name, kinds, text)) break;
   }
   return {};
 }
@@ -71,8 +92,8 @@ Taken FormNode::take(bool& to) const {
   return to || leaf_->text == "false" || leaf_->text == "0" ? Taken::good : Taken::mismatch;
 }
 
-Taken FormNode::take(std::int64_t& to) const { return number_of(leaf_, to); }
-Taken FormNode::take(std::uint64_t& to) const { return number_of(leaf_, to); }
+Taken FormNode::take(std::int64_t& to) const { return integer_of(leaf_, to); }
+Taken FormNode::take(std::uint64_t& to) const { return integer_of(leaf_, to); }
 
 // "nan" and "inf" are none: hardly a handler means to compare or to store them.
 Taken FormNode::take(double& to) const {
@@ -88,7 +109,7 @@ Taken FormNode::take(std::string& to) const {
 
 Taken FormNode::take(Octets& to) const {
   if (leaf_ == nullptr) return Taken::mismatch;
-  const auto decoded = decode_base64(leaf_->text);
+  const auto decoded = katana::decode_base64(leaf_->text);
   if (!decoded) return Taken::mismatch;
   const auto* const begin = reinterpret_cast<const std::byte*>(decoded->data());
   to.assign(begin, begin + decoded->size());

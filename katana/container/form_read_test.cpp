@@ -136,6 +136,13 @@ TEST(FormRead, texts_are_what_the_members_want) {
       "paid expected boolean, got other text; weight expected number, got other text");
 }
 
+TEST(FormRead, a_whole_number_may_have_a_point_or_exponent_as_in_json_schema) {
+  EXPECT_EQ(order({{"id", "a"}, {"items[0][price]", "7.0"}, {"items[1][price]", "1e1"}}),
+            order({{"id", "a"}, {"items[0][price]", "7"}, {"items[1][price]", "10"}}));
+  EXPECT_EQ(order({{"items[0][price]", "7.5"}}),
+            "items[0][price] expected integer, got other text");
+}
+
 TEST(FormRead, brackets_are_members_of_objects_and_of_lists) {
   const std::string two = R"({"items":[{"price":5,"name":null},{"price":7,"name":"b"}]})";
   EXPECT_EQ(order({{"items[0][price]", "5"}, {"items[1][price]", "7"}, {"items[1][name]", "b"}}),

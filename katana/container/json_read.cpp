@@ -300,21 +300,21 @@ Taken JsonNode::take(std::int64_t& to) {
   if (is_root_) return Taken::mismatch;
   if (value_in(value_).get_int64().get(to) == simdjson::SUCCESS) [[likely]]
     return Taken::good;
-  return number_fault(true);
+  return take_whole(to);
 }
 
 Taken JsonNode::take(std::uint64_t& to) {
   if (is_root_) return Taken::mismatch;
   if (value_in(value_).get_uint64().get(to) == simdjson::SUCCESS) [[likely]]
     return Taken::good;
-  return number_fault(true);
+  return take_whole(to);
 }
 
 Taken JsonNode::take(double& to) {
   if (is_root_) return Taken::mismatch;
   if (value_in(value_).get_double().get(to) == simdjson::SUCCESS) [[likely]]
     return Taken::good;
-  return number_fault(false);
+  return number_fault();
 }
 
 Taken JsonNode::take(std::string& to) {
@@ -377,12 +377,29 @@ Taken JsonNode::unread() {
   return source_.malformed("expected a value");
 }
 
-Taken JsonNode::number_fault(bool wants_integer) {
+Taken JsonNode::number_fault() {
   const Taken taken = unread();
   if (taken != Taken::mismatch) return taken;
   const std::optional<Kind> found = kind();
-  const bool is_number = found == Kind::integer || (found == Kind::real && !wants_integer);
-  return is_number ? Taken::out_of_range : Taken::mismatch;
+  return found == Kind::integer || found == Kind::real ? Taken::out_of_range : Taken::mismatch;
+}
+
+// A token that was not taken stands where it stood; the iteration goes past it.
+template <class T>
+Taken JsonNode::take_whole(T& to) {
+  const Taken taken = unread();
+  if (taken != Taken::mismatch) return taken;
+  const Bytes all = token_trimmed();
+  const auto whole = is_json_number(all) ? whole_number(all) : std::nullopt;
+  if (!whole) return Taken::mismatch;
+  return whole->get(to) ? Taken::good : Taken::out_of_range;
+}
+
+std::optional<Kind> JsonNode::kind_among(Kinds wanted) {
+  const std::optional<Kind> found = kind();
+  const Kinds numbers = kinds_of(Kind::real) | kinds_of(Kind::integer);
+  if (found != Kind::real || (wanted & numbers) != kinds_of(Kind::integer)) return found;
+  return whole_number(token_trimmed()) ? Kind::integer : Kind::real;
 }
 
 Taken JsonNode::container_fault(int error, Kind wanted) {
@@ -425,7 +442,11 @@ Looked JsonNode::look(MemberVisitor& visitor) {
     text.clear();
     const bool is_text = kind == Kind::text;
     if (is_text && node.take(text) != Taken::good) return looked;
-    if (!visitor.visit(name, kind ? kinds_of(*kind) : Kinds{0}, text)) break;
+    Kinds kinds = kind ? kinds_of(*kind) : Kinds{0};
+    if (kind == Kind::real && node.kind_among(kinds_of(Kind::integer)) == Kind::integer) {
+      kinds |= kinds_of(Kind::integer);
+    }
+    if (!visitor.visit(name, kinds, text)) break;
     if (!is_text && !node.skip()) return looked;
   }
   source_.reading().leave();

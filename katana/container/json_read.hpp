@@ -6,10 +6,10 @@
 //   Findings findings;
 //   if (!read_json(text, user, findings)) … findings.list() …    every fault with its place
 //
-// Types must agree: an integer is written without point and exponent and fits the member; only
-// std::optional takes null. Names come at most once. Text must be UTF-8. A number that no member
-// can hold is a finding, never rounded to infinity or wrapped. Members that are passed over are
-// judged as well: what is accepted is JSON.
+// An integer has no fraction and fits the member: 1.0 and 1e2 are integers, as in JSON Schema.
+// Only std::optional takes null. Names come at most once. Text must be UTF-8. A number that no
+// member can hold is a finding, never rounded or wrapped. Members that are passed over are judged
+// as well: what is accepted is JSON.
 //
 // Borrows    the text, for the call.
 // Thread     any: a parser for each.
@@ -153,6 +153,8 @@ class JsonNode {
   explicit JsonNode(JsonSource& source) noexcept : source_(source) {}
 
   std::optional<Kind> kind();
+  // An integer that is written with a point or exponent, where no other number is wanted.
+  std::optional<Kind> kind_among(Kinds wanted);
   bool is_null() { return token().starts_with('n'); }
   std::string number_text();
   std::string shown();
@@ -213,7 +215,9 @@ class JsonNode {
   Bytes token_trimmed();
   bool is_literal();
   KATANA_RARE Taken unread();
-  KATANA_RARE Taken number_fault(bool wants_integer);
+  KATANA_RARE Taken number_fault();
+  template <class T>
+  KATANA_RARE Taken take_whole(T& to);
   KATANA_RARE Taken container_fault(int error, Kind wanted);
   KATANA_RARE Taken take_escaped(const char* begin, std::string& to);
 

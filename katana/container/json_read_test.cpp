@@ -178,9 +178,30 @@ TEST(JsonRead, a_finding_names_the_place_what_was_expected_and_what_came) {
   EXPECT_EQ(fault_of<std::vector<std::byte>>("\"A\""), "expected string of base64, got string");
 }
 
+TEST(JsonRead, a_number_without_a_fraction_is_an_integer_however_it_is_written) {
+  EXPECT_EQ(read_good<std::vector<int>>("[1.0,1e2,-0.0,120e-1,0e999,2147483647.00,1.5e1]"),
+            (std::vector<int>{1, 100, 0, 12, 0, 2147483647, 15}));
+  EXPECT_EQ(read_good<std::vector<std::uint64_t>>("[1.8446744073709551615e19]"),
+            std::vector<std::uint64_t>{UINT64_MAX});
+  EXPECT_EQ(read_good<std::vector<std::int64_t>>("[-922337203685477580.80e1]"),
+            std::vector<std::int64_t>{INT64_MIN});
+  EXPECT_EQ(fault_of<std::int64_t>("9223372036854775808.0"),
+            "expected integer of 64 bits with a sign, got 9223372036854775808.0");
+  EXPECT_EQ(fault_of<std::int64_t>("1e999999999999999999999"),
+            "expected integer of 64 bits with a sign, got 1e999999999999999999999");
+  EXPECT_EQ(fault_of<unsigned>("-1.0"), "expected integer from 0 to 4294967295, got -1.0");
+  EXPECT_EQ(fault_of<std::vector<int>>("[1e-999999999999999999999,1]"),
+            "/0: expected integer, got 1e-999999999999999999999");
+  using IntegerOrText = AnyOf<int, std::string>;
+  EXPECT_EQ(read_good<std::vector<IntegerOrText>>("[1.0,\"1.0\"]"),
+            (std::vector<IntegerOrText>{1, std::string("1.0")}));
+  using IntegerOrReal = AnyOf<int, double>;
+  EXPECT_EQ(read_good<std::vector<IntegerOrReal>>("[1.0,1]"), (std::vector<IntegerOrReal>{1.0, 1}));
+}
+
 TEST(JsonRead, numbers_that_no_member_can_hold_are_findings) {
-  EXPECT_EQ(fault_of<int>("1.0"), "expected integer, got 1.0");
-  EXPECT_EQ(fault_of<int>("1e2"), "expected integer, got 1e2");
+  EXPECT_EQ(fault_of<int>("1.5"), "expected integer, got 1.5");
+  EXPECT_EQ(fault_of<int>("1e-2"), "expected integer, got 1e-2");
   EXPECT_EQ(fault_of<std::uint8_t>("256"), "expected integer from 0 to 255, got 256");
   EXPECT_EQ(fault_of<unsigned>("-1"), "expected integer from 0 to 4294967295, got -1");
   EXPECT_EQ(fault_of<std::uint64_t>("18446744073709551616"),

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstdint>
+#include <system_error>
 
 namespace katana::container::detail {
 namespace {
@@ -128,6 +130,56 @@ bool is_json_number(Bytes token) noexcept {
 
 bool is_json_integer(Bytes number) noexcept {
   return number != "-0" && number.find_first_of(".eE") == Bytes::npos;
+}
+
+std::optional<WholeNumber> whole_number(Bytes number) {
+  WholeNumber made{.is_negative = number.starts_with('-')};
+  if (made.is_negative) number.remove_prefix(1);
+  const std::size_t exponent_at = std::min(number.find_first_of("eE"), number.size());
+  // What is further away than the text has digits is zero, a fraction or beyond 64 bits.
+  constexpr std::int64_t far = INT64_MAX / 4;
+  std::int64_t exponent = 0;
+  if (exponent_at != number.size()) {
+    Bytes text = number.substr(exponent_at + 1);
+    if (text.starts_with('+')) text.remove_prefix(1);
+    const auto read = std::from_chars(text.data(), text.data() + text.size(), exponent);
+    const bool is_far = read.ec != std::errc() || exponent > far || exponent < -far;
+    if (is_far) exponent = text.starts_with('-') ? -far : far;
+  }
+  std::string digits(number.substr(0, exponent_at));
+  if (const std::size_t point = digits.find('.'); point != std::string::npos) {
+    digits.erase(point, 1);
+    exponent -= static_cast<std::int64_t>(digits.size() - point);
+  }
+  digits.erase(0, std::min(digits.find_first_not_of('0'), digits.size()));
+  if (digits.empty()) {
+    made.magnitude = 0;
+    return made;
+  }
+  const std::size_t zeros = digits.size() - 1 - digits.find_last_not_of('0');
+  digits.resize(digits.size() - zeros);
+  exponent += static_cast<std::int64_t>(zeros);
+  if (exponent < 0) return std::nullopt;
+  constexpr std::size_t digits_max = 20;
+  if (exponent > 20 || digits.size() + static_cast<std::size_t>(exponent) > digits_max) return made;
+  digits.append(static_cast<std::size_t>(exponent), '0');
+  std::uint64_t magnitude = 0;
+  const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), magnitude);
+  if (read.ec == std::errc()) made.magnitude = magnitude;
+  return made;
+}
+
+bool WholeNumber::get(std::int64_t& to) const noexcept {
+  const std::uint64_t limit = std::uint64_t{INT64_MAX} + (is_negative ? 1 : 0);
+  if (!magnitude || *magnitude > limit) return false;
+  to = static_cast<std::int64_t>(is_negative ? 0 - *magnitude : *magnitude);
+  return true;
+}
+
+bool WholeNumber::get(std::uint64_t& to) const noexcept {
+  if (!magnitude || (is_negative && *magnitude != 0)) return false;
+  to = *magnitude;
+  return true;
 }
 
 bool decode_base64(Bytes text, Octets& to) {

@@ -10,6 +10,8 @@
 
 #include <bit>
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
 
 #if defined(__SSE2__)
@@ -46,6 +48,17 @@ bool unescape_string(const char* at, std::string& to);
 bool is_json_number(Bytes token) noexcept;
 // Of a number: whether it is an integer. "-0" is none, because integers have no such zero.
 bool is_json_integer(Bytes number) noexcept;
+// A number without a fraction, however it is written: "1.0", "1e2". The sign and what follows it;
+// nothing: it has a fraction. Beyond 64 bits `magnitude` is nothing. REQUIRES is_json_number().
+struct WholeNumber {
+  bool is_negative = false;
+  std::optional<std::uint64_t> magnitude = {};
+
+  // False: the type cannot hold it.
+  bool get(std::int64_t& to) const noexcept;
+  bool get(std::uint64_t& to) const noexcept;
+};
+std::optional<WholeNumber> whole_number(Bytes number);
 
 bool decode_base64(Bytes text, Octets& to);
 

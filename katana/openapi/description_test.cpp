@@ -283,6 +283,55 @@ components:
           "it is taken as text"));
 }
 
+TEST(DescriptionTest, a_flaw_of_a_part_is_a_warning_where_parts_are_allowed) {
+  const Bytes text = R"(openapi: 3.0.0
+info: {title: T, version: '1'}
+paths:
+  /items:
+    get:
+      responses:
+        '200':
+          description: all
+          content:
+            application/json: {schema: {type: array, items: {type: string}}}
+            examples: {one: {value: [a, b]}}
+)";
+  Problems strict;
+  read_description_text("api.yaml", text, strict);
+  EXPECT_TRUE(strict.has_errors());
+  Problems partial;
+  partial.allow_partial();
+  const Description api = read_description_text("api.yaml", text, partial);
+  EXPECT_FALSE(partial.has_errors());
+  ASSERT_EQ(partial.warning_count(), 1u);
+  EXPECT_EQ(partial.sorted()[0].describe(),
+            "api.yaml:11:13: #/paths/~1items/get/responses/200/content/examples: warning: left "
+            "out: "
+            "'examples' is no media type, such as application/json. Move it below one, or name it "
+            "'x-examples'");
+  EXPECT_EQ(api.paths.at(0).operations.at(0).replies.at(0).content.size(), 1u);
+  Problems whole;
+  whole.allow_partial();
+  read_description_text("api.yaml", "openapi: 2.5\n", whole);
+  EXPECT_TRUE(whole.has_errors()) << "the document as a whole";
+}
+
+TEST(DescriptionTest, a_tuple_of_an_older_draft_is_one_of_2020_12) {
+  Problems problems;
+  const Description api = read_description_text("api.yaml", R"(swagger: '2.0'
+info: {title: T, version: '1'}
+paths: {}
+definitions:
+  Pair: {type: array, items: [{type: string}, {type: integer}], additionalItems: false}
+)",
+                                                problems);
+  EXPECT_FALSE(problems.has_errors()) << problems.as_error().describe();
+  EXPECT_EQ(problems.warning_count(), 1u);
+  const container::Value& pair = *api.schemas.at("/components/schemas/Pair");
+  EXPECT_EQ(pair.as_object().find("prefixItems")->as_list().size(), 2u);
+  EXPECT_EQ(*pair.as_object().find("items"), container::Value(false));
+}
+
 TEST(DescriptionTest, what_has_no_effect_is_a_warning) {
   const Read result = read(R"(openapi: 3.0.3
 info: {title: T, version: 1.0}

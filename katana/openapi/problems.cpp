@@ -21,7 +21,21 @@ void Problems::add(Problem problem) {
   if (++count_of(problem.severity) <= count_max_) list_.push_back(std::move(problem));
 }
 
+namespace {
+
+// What concerns all operations.
+bool is_whole(Bytes pointer) noexcept {
+  return pointer.empty() || pointer == "/openapi" || pointer == "/swagger" || pointer == "/paths";
+}
+
+}  // namespace
+
 void Problems::add(Severity severity, const Location& location, std::string words) {
+  if (is_partial_ && severity == Severity::error && location.source != nullptr &&
+      !is_whole(location.pointer())) {
+    severity = Severity::warning;
+    words.insert(0, "left out: ");
+  }
   if (count_of(severity) >= count_max_) {
     ++count_of(severity);
     return;

@@ -48,6 +48,10 @@ class Problems {
  public:
   explicit Problems(std::size_t count_max = 100) noexcept : count_max_(count_max) {}
 
+  // From here on an error of a part of the document is a warning: the part is left out, and what
+  // the document says elsewhere is used. What concerns the document as a whole stays an error.
+  void allow_partial() noexcept { is_partial_ = true; }
+
   // `location` may have no source: the description as a whole.
   void error(const Location& location, std::string words) {
     add(Severity::error, location, std::move(words));
@@ -76,6 +80,7 @@ class Problems {
   }
 
   std::size_t count_max_;
+  bool is_partial_ = false;
   std::size_t errors_ = 0;
   std::size_t warnings_ = 0;
   std::vector<Problem> list_;

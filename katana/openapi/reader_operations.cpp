@@ -393,7 +393,10 @@ std::vector<MediaType> Reader::read_content(const NodeAt& object) {
     if (node.keys[index].name.find('/') == std::string::npos) {
       problems_.error(
           {object.source, node.keys[index].position},
-          fmt::format("'{}' is no media type, such as application/json", node.keys[index].name));
+          fmt::format(
+              "'{0}' is no media type, such as application/json. Move it below one, or name "
+              "it 'x-{0}'",
+              node.keys[index].name));
       continue;
     }
     if (!count_object(object)) break;

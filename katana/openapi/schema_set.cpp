@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "katana/base/described.hpp"
+#include "katana/openapi/keywords.hpp"
 #include "katana/schema/uri.hpp"
 
 namespace katana::openapi::model {
@@ -19,97 +20,7 @@ using container::List;
 using container::Object;
 using container::Value;
 
-enum class Form : std::uint8_t {
-  any,  // data, kept as it is
-  text,
-  boolean,
-  number,
-  natural,
-  list,   // of anything
-  names,  // a list of text
-  schema,
-  schemas,  // a list of schemas
-  map,      // of schemas
-  special,
-  dropped,
-};
-struct Keyword {
-  Bytes name;
-  Form form;
-  bool only_3_1 = false;
-};
-
-// The keywords of 2020-12 and of OpenAPI's schemas.
-constexpr std::array keywords{
-    Keyword{"type", Form::special},
-    Keyword{"enum", Form::list},
-    Keyword{"const", Form::any, true},
-    Keyword{"multipleOf", Form::number},
-    Keyword{"maximum", Form::number},
-    Keyword{"minimum", Form::number},
-    Keyword{"exclusiveMaximum", Form::special},
-    Keyword{"exclusiveMinimum", Form::special},
-    Keyword{"maxLength", Form::natural},
-    Keyword{"minLength", Form::natural},
-    Keyword{"pattern", Form::text},
-    Keyword{"maxItems", Form::natural},
-    Keyword{"minItems", Form::natural},
-    Keyword{"uniqueItems", Form::boolean},
-    Keyword{"maxContains", Form::natural, true},
-    Keyword{"minContains", Form::natural, true},
-    Keyword{"maxProperties", Form::natural},
-    Keyword{"minProperties", Form::natural},
-    Keyword{"required", Form::names},
-    Keyword{"dependentRequired", Form::any, true},
-    Keyword{"properties", Form::map},
-    Keyword{"patternProperties", Form::map, true},
-    Keyword{"dependentSchemas", Form::map, true},
-    Keyword{"additionalProperties", Form::schema},
-    Keyword{"propertyNames", Form::schema, true},
-    Keyword{"items", Form::schema},
-    Keyword{"prefixItems", Form::schemas, true},
-    Keyword{"contains", Form::schema, true},
-    Keyword{"unevaluatedItems", Form::schema, true},
-    Keyword{"unevaluatedProperties", Form::schema, true},
-    Keyword{"contentSchema", Form::schema, true},
-    Keyword{"contentEncoding", Form::text, true},
-    Keyword{"contentMediaType", Form::text, true},
-    Keyword{"allOf", Form::schemas},
-    Keyword{"anyOf", Form::schemas},
-    Keyword{"oneOf", Form::schemas},
-    Keyword{"not", Form::schema},
-    Keyword{"if", Form::schema, true},
-    Keyword{"then", Form::schema, true},
-    Keyword{"else", Form::schema, true},
-    Keyword{"format", Form::text},
-    Keyword{"title", Form::text},
-    Keyword{"description", Form::text},
-    Keyword{"default", Form::any},
-    Keyword{"deprecated", Form::boolean},
-    Keyword{"readOnly", Form::boolean},
-    Keyword{"writeOnly", Form::boolean},
-    Keyword{"examples", Form::any, true},
-    Keyword{"example", Form::special},
-    Keyword{"nullable", Form::dropped},
-    Keyword{"discriminator", Form::special},
-    Keyword{"xml", Form::any},
-    Keyword{"externalDocs", Form::any},
-    Keyword{"$dynamicRef", Form::special, true},
-    Keyword{"$ref", Form::dropped},
-    Keyword{"$comment", Form::text, true},
-    Keyword{"$schema", Form::special, true},
-    Keyword{"$id", Form::dropped, true},
-    Keyword{"$anchor", Form::dropped, true},
-    Keyword{"$dynamicAnchor", Form::dropped, true},
-    Keyword{"$vocabulary", Form::dropped, true},
-    Keyword{"$defs", Form::dropped, true},
-    Keyword{"definitions", Form::dropped, true},
-};
-
-const Keyword* keyword_of(Bytes name) {
-  const auto found = std::ranges::find(keywords, name, &Keyword::name);
-  return found == keywords.end() ? nullptr : &*found;
-}
+using Form = KeywordForm;
 
 bool is_true(const Node* node) {
   return node != nullptr && node->is(Node::Kind::boolean) && scalar_value(*node) == Value(true);
@@ -312,8 +223,14 @@ Value SchemaSet::translate_object(const Node& node, const Scope& outer) {
   if (reference != nullptr) return translate_reference(node, *reference, scope);
   Object object;
   object.reserve(node.items.size());
+  const Node* const tuple = node.find("items");
+  const bool is_tuple = tuple != nullptr && tuple->is(Node::Kind::list);
   for (std::size_t index = 0; index < node.items.size(); ++index) {
-    add_keyword(object, node.keys[index], node.items[index], scope);
+    if (is_tuple && node.keys[index].name == "additionalItems") {
+      object.set("items", translate(node.items[index], scope));
+    } else {
+      add_keyword(object, node.keys[index], node.items[index], scope);
+    }
   }
   translate_bounds(object, node, scope);
   if (scope.dialect == Dialect::openapi_3_1) return object;
@@ -371,8 +288,8 @@ bool SchemaSet::check_kind(const Node& value, Bytes key, const Scope& scope) {
   }
 }
 
-void SchemaSet::note_unknown(const Node::Key& key, const Node&, const Scope& scope) {
-  if (key.name.starts_with("x-") || scope.dialect == Dialect::openapi_3_1) return;
+void SchemaSet::note_unknown(const Node::Key& key, const Scope& scope) {
+  if (key.name.starts_with("x-")) return;
   problems_.warning(
       {scope.source, key.position},
       fmt::format("'{}' is not a keyword of a schema: it has no effect. Remove it, or "
@@ -384,7 +301,7 @@ void SchemaSet::add_keyword(Object& to, const Node::Key& key, const Node& value,
                             const Scope& scope) {
   const Keyword* const keyword = keyword_of(key.name);
   if (keyword == nullptr) {
-    note_unknown(key, value, scope);
+    note_unknown(key, scope);
     to.set(key.name, to_value(value));
     return;
   }
@@ -402,6 +319,7 @@ void SchemaSet::add_keyword(Object& to, const Node::Key& key, const Node& value,
     problems_.warning({scope.source, key.position},
                       "'nullable' has no effect in OpenAPI 3.1. Add \"null\" to the type");
   }
+  if (key.name == "items" && value.is(Node::Kind::list)) return add_tuple(to, key, value, scope);
   if (!check_kind(value, key.name, scope)) return;
   switch (keyword->form) {
     case Form::schema: to.set(key.name, translate(value, scope)); return;
@@ -437,6 +355,15 @@ void SchemaSet::add_keyword(Object& to, const Node::Key& key, const Node& value,
     problems_.error({scope.source, value.position},
                     fmt::format("expected a number as '{}', got {}", key.name, value.kind_name()));
   }
+}
+
+// Drafts before 2020-12 have a tuple as a list of `items`, and what follows it as
+// `additionalItems`.
+void SchemaSet::add_tuple(Object& to, const Node::Key& key, const Node& value, const Scope& scope) {
+  problems_.warning({scope.source, key.position},
+                    "'items' as a list is a tuple of older drafts, and is taken as 'prefixItems'. "
+                    "Write 'prefixItems'");
+  if (!value.items.empty()) to.set("prefixItems", translate_list(value, scope));
 }
 
 Value SchemaSet::translate_list(const Node& list, const Scope& scope) {

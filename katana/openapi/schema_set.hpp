@@ -60,13 +60,15 @@ class SchemaSet {
   container::Value translate_reference(const Node& node, const Node& reference, const Scope& scope);
   void add_keyword(container::Object& to, const Node::Key& key, const Node& value,
                    const Scope& scope);
+  void add_tuple(container::Object& to, const Node::Key& key, const Node& value,
+                 const Scope& scope);
   container::Value translate_list(const Node& list, const Scope& scope);
   container::Value translate_map(const Node& map, const Scope& scope);
   void add_type(container::Object& to, const Node& value, const Scope& scope);
   void add_discriminator(container::Object& to, const Node& value, const Scope& scope);
   void add_dynamic_reference(container::Object& to, const Node& value, const Scope& scope);
   bool check_kind(const Node& value, Bytes key, const Scope& scope);
-  void note_unknown(const Node::Key& key, const Node& value, const Scope& scope);
+  void note_unknown(const Node::Key& key, const Scope& scope);
   void translate_bounds(container::Object& object, const Node& node, const Scope& scope);
   container::Value with_null(container::Object object) const;
 

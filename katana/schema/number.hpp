@@ -1,24 +1,17 @@
-// Numbers of JSON as JSON Schema compares them: 1 is 1.0, and 19.99 is a multiple of 0.01.
+// Numbers as JSON Schema compares them: those of container/json_number.hpp.
 //
 // Thread     any.
 // Allocates  never.
 // Fails      never.
-// Source     JSON Schema 2020-12, Core §4.2.2, Validation §6.2.
 #pragma once
 
-#include <concepts>
-#include <cstdint>
+#include "katana/container/json_number.hpp"
 
 namespace katana::schema {
 
-// Holds every std::int64_t, std::uint64_t and double exactly.
-using Number = long double;
-static_assert(sizeof(long double) > sizeof(double));
-
-// Without a fraction: 1.0 is one.
-bool is_integer(Number number) noexcept;
-// By their shortest decimal digits. REQUIRES divisor > 0.
-bool is_multiple(Number number, Number divisor) noexcept;
+using container::is_integer;
+using container::is_multiple;
+using container::Number;
 
 }  // namespace katana::schema
 

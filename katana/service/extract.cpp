@@ -4,6 +4,8 @@
 
 #include <span>
 
+#include "katana/container/json_scan.hpp"
+
 namespace katana::detail {
 namespace {
 
@@ -11,6 +13,20 @@ namespace {
 Bytes shortened(Bytes text) noexcept { return text.substr(0, 64); }
 
 }  // namespace
+
+std::optional<std::int64_t> parse_whole(Bytes text) {
+  std::int64_t number = 0;
+  const auto whole = container::detail::is_json_number(text) ? container::detail::whole_number(text)
+                                                             : std::nullopt;
+  return whole && whole->get(number) ? std::optional(number) : std::nullopt;
+}
+
+std::optional<std::uint64_t> parse_whole_natural(Bytes text) {
+  std::uint64_t number = 0;
+  const auto whole = container::detail::is_json_number(text) ? container::detail::whole_number(text)
+                                                             : std::nullopt;
+  return whole && whole->get(number) ? std::optional(number) : std::nullopt;
+}
 
 Error not_a(Bytes expected, const char* kind, Bytes name, Bytes text) {
   return Error(Code::invalid_argument, fmt::format("{} '{}': expected {}, got '{}'", kind,

@@ -56,6 +56,11 @@ namespace detail {
 Error not_a(Bytes expected, const char* kind, Bytes name, Bytes text);
 Error bad_parameter(const char* kind, Bytes name, Bytes words);
 
+// Whole numbers that are written with a point or exponent, which JSON Schema takes for integers:
+// "1.0", "1e2". Nothing: it is none, or beyond the type.
+std::optional<std::int64_t> parse_whole(Bytes text);
+std::optional<std::uint64_t> parse_whole_natural(Bytes text);
+
 // Text as T. `kind` and `name` say in the error where it came from.
 template <class T>
 Result<T> parse_text(Bytes text, const char* kind, Bytes name) {
@@ -70,6 +75,13 @@ Result<T> parse_text(Bytes text, const char* kind, Bytes name) {
     // "nan" and "inf" are none: hardly a handler means to compare or to store them.
     if constexpr (std::floating_point<T>) valid = valid && std::isfinite(value);
     if (valid) return value;
+    if constexpr (std::signed_integral<T>) {
+      const auto whole = parse_whole(text);
+      if (whole && std::in_range<T>(*whole)) return static_cast<T>(*whole);
+    } else if constexpr (std::unsigned_integral<T>) {
+      const auto whole = parse_whole_natural(text);
+      if (whole && std::in_range<T>(*whole)) return static_cast<T>(*whole);
+    }
     constexpr const char* expected = !std::integral<T> ? "a number"
                                      : std::unsigned_integral<T>
                                          ? "a whole number that is not negative"

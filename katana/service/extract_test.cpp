@@ -35,13 +35,22 @@ TEST(ParseText, whole_numbers_are_read_to_their_limits) {
 
 TEST(ParseText, what_is_no_whole_number_or_too_large_is_refused) {
   for (const Bytes text :
-       {"", " 1", "1 ", "+1", "1.0", "1e3", "0x10", "--1", "one", "9223372036854775808",
+       {"", " 1", "1 ", "+1", "1.5", "1e-3", "1.", "0x10", "--1", "one", "9223372036854775808",
         "99999999999999999999999999", "1,000", "\xd9\xa1"}) {
     EXPECT_FALSE(parsed<std::int64_t>(text)) << text;
   }
   EXPECT_FALSE(parsed<std::uint64_t>("-1"));
   EXPECT_FALSE(parsed<std::uint64_t>("18446744073709551616"));
   EXPECT_FALSE(parsed<std::int8_t>("128"));
+}
+
+TEST(ParseText, a_whole_number_may_have_a_point_or_exponent_as_in_json_schema) {
+  EXPECT_EQ(parsed<std::int64_t>("1.0"), 1);
+  EXPECT_EQ(parsed<int>("-1e3"), -1000);
+  EXPECT_EQ(parsed<std::uint8_t>("2.55e2"), 255);
+  EXPECT_FALSE(parsed<std::uint8_t>("2.56e2"));
+  EXPECT_FALSE(parsed<unsigned>("-1.0"));
+  EXPECT_FALSE(parsed<std::int64_t>("9223372036854775808.0"));
 }
 
 TEST(ParseText, numbers_are_read_exactly_and_finite) {

@@ -111,6 +111,7 @@ int run(GenerateFlags flags) {
                        flags.options.name_space));
   }
   openapi::model::Problems problems;
+  if (flags.options.allow_partial) problems.allow_partial();
   const openapi::Description api = openapi::read_description(flags.file, problems);
   flags.options.source = flags.file.substr(flags.file.rfind('/') + 1);
   flags.options.server = !flags.types_only && !flags.no_server;
@@ -171,8 +172,10 @@ void add_generate_command(CLI::App& openapi, std::function<int()>& chosen) {
   generate->add_flag("--group-by-path", flags->options.group_by_path,
                      "operations without a tag are grouped by the first word of their path that "
                      "is no version and no parameter, as if it was their tag");
-  generate->add_flag("--allow-partial", flags->options.allow_partial,
-                     "leave to the handler what is not decoded, with a warning for each");
+  generate->add_flag(
+      "--allow-partial", flags->options.allow_partial,
+      "leave to the handler what is not decoded, and leave out what is wrong in a part of "
+      "the description, with a warning for each");
   generate->add_flag("--quiet", flags->quiet, "no warnings");
   generate
       ->add_option("--depfile", flags->depfile, "what the output depends on, for make and ninja")

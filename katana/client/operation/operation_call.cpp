@@ -163,8 +163,7 @@ void OperationCall::set_content(std::string content, std::string type) {
   has_content_ = true;
 }
 
-void OperationCall::set_media(std::string content, const std::string& type,
-                              std::span<const Bytes> listed) {
+bool OperationCall::lists_media(const std::string& type, std::span<const Bytes> listed) {
   const std::string essence = essence_of(type);
   const bool plain = std::ranges::all_of(type, [](char c) { return c >= 0x20 && c < 0x7f; });
   const bool fits =
@@ -174,7 +173,12 @@ void OperationCall::set_media(std::string content, const std::string& type,
     fail_with(fmt::format("the content cannot be sent as '{}': name one of {} as its `type`", type,
                           fmt::join(listed, ", ")));
   }
-  set_content(std::move(content), type);
+  return fits;
+}
+
+void OperationCall::set_media(std::string content, const std::string& type,
+                              std::span<const Bytes> listed) {
+  if (lists_media(type, listed)) set_content(std::move(content), type);
 }
 
 void OperationCall::put_part(Bytes name, Bytes filename, Bytes type, Bytes content) {

@@ -86,6 +86,11 @@ std::string parameter_text(const T& value) {
 // All but letters, digits and "-._~".
 std::string percent_encoded(Bytes text);
 
+// A file of a form, or a list of such.
+template <class M>
+concept FileMember = requires(const M& member) { member.filename; } ||
+                     requires(const M& member) { member[0].filename; };
+
 // Calls take(const auto& value) unless it is absent.
 template <class M, class Take>
 void if_there(const M& member, Take&& take) {
@@ -154,13 +159,28 @@ class OperationCall {
   void media(const RawOf<types...>& content) {
     set_media(content.value, content.type, content.media_types);
   }
+  template <class T, MediaTypeText... types>
+  void media(const FormOf<T, types...>& content) {
+    if (!lists_media(content.type, content.media_types)) return;
+    if (content.type == "multipart/form-data") {
+      multipart(content.value);
+    } else {
+      form(content.value);
+    }
+  }
   template <class... A>
   void media(const ContentOf<A...>& content) {
     std::visit([this](const auto& each) { this->media(each); }, content.value);
   }
   // application/x-www-form-urlencoded
+  // A file that is there cannot be sent so, and the call fails.
   template <Described T>
   void form(const T& values) {
+    for_each_field(values, [this](const auto& field, const auto& member) {
+      detail::if_there(member, [&]<class M>(const M& value) {
+        if constexpr (detail::FileMember<M>) refuse_file(field.name, value);
+      });
+    });
     std::string text;
     each_text(values, [&text](Bytes name, const std::vector<std::string>& items, char separator) {
       append_pairs(text, name, items, separator);
@@ -181,26 +201,42 @@ class OperationCall {
   static void each_text(const T& values, Take&& take) {
     for_each_field(values, [&](const auto& field, const auto& member) {
       detail::if_there(member, [&]<class M>(const M& value) {
-        const char separator = separator_of<T>(field.name);
-        if (separator == nested_names) {
-          for (auto& [name, text] : nested_pairs(field.name, container::to_json(value))) {
-            take(name, {std::move(text)}, '\0');
-          }
-          return;
+        // Only a form has files, which form() refuses.
+        if constexpr (!detail::FileMember<M>) {
+          take_texts<encodes_json>(field.name, value, separator_of<T>(field.name), take);
         }
-        std::vector<std::string> items;
-        if constexpr (ListMember<M>) {
-          for (const auto& item : value) items.push_back(detail::parameter_text(item));
-          if (items.empty()) return;
-        } else {
-          items.push_back(detail::parameter_text(value));
-          if constexpr (encodes_json && requires { TextForm<M>::is_json; }) {
-            items.back() = detail::percent_encoded(items.back());
-          }
-        }
-        take(field.name, items, separator);
       });
     });
+  }
+  template <bool encodes_json, class M, class Take>
+  static void take_texts(Bytes name, const M& value, char separator, Take& take) {
+    if (separator == nested_names) {
+      for (auto& [inner, text] : nested_pairs(name, container::to_json(value))) {
+        take(inner, {std::move(text)}, '\0');
+      }
+      return;
+    }
+    std::vector<std::string> items;
+    if constexpr (ListMember<M>) {
+      for (const auto& item : value) items.push_back(detail::parameter_text(item));
+      if (items.empty()) return;
+    } else {
+      items.push_back(detail::parameter_text(value));
+      if constexpr (encodes_json && requires { TextForm<M>::is_json; }) {
+        items.back() = detail::percent_encoded(items.back());
+      }
+    }
+    take(name, items, separator);
+  }
+  template <class M>
+  void refuse_file(Bytes name, const M& value) {
+    if constexpr (ListMember<M>) {
+      if (value.empty()) return;
+    } else {
+      if (value.filename.empty() && value.content.empty()) return;
+    }
+    fail_with("'" + std::string(name) +
+              "' is a file: send the form with the `type` multipart/form-data");
   }
   // By names with brackets.
   static std::vector<std::pair<std::string, std::string>> nested_pairs(Bytes name, Bytes json);
@@ -213,6 +249,8 @@ class OperationCall {
   void put_part(Bytes name, Bytes filename, Bytes type, Bytes content);
   void finish_parts();
   void set_content(std::string content, std::string type);
+  // False: it is not listed, and the call fails.
+  bool lists_media(const std::string& type, std::span<const Bytes> listed);
   void set_media(std::string content, const std::string& type, std::span<const Bytes> listed);
   void fail_with(std::string words);
 

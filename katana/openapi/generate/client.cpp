@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iterator>
 #include <vector>
 
@@ -84,7 +85,7 @@ void ClientText::add_response(const OperationPlan& plan, const std::string& name
 }
 
 void ClientText::add_reader(const OperationPlan& plan, const std::string& name) {
-  const auto out = std::back_inserter(readers_);
+  const auto out = std::back_inserter(readers_.emplace_back());
   std::string chain;
   std::string before;
   std::string accessors;
@@ -194,7 +195,7 @@ void ClientText::add_call(const OperationPlan& plan, const std::string& response
   if (!operation.summary.empty()) fmt::format_to(out, ": {}", one_line(operation.summary));
   fmt::format_to(out, "{}\n  katana::Task<katana::Result<{}>> {}({}) const;\n",
                  operation.deprecated ? "\n  // Deprecated." : "", response, name, parameters);
-  fmt::format_to(std::back_inserter(calls_),
+  fmt::format_to(std::back_inserter(calls_.emplace_back()),
                  "katana::Task<katana::Result<{0}>> {1}Client::{2}({3}) const {{\n"
                  "  katana::client::OperationCall call(*settings_, {4}, {5}, {6});\n{7}"
                  "  return katana::client::run<{0}>(http_, std::move(call));\n}}\n\n",
@@ -232,13 +233,22 @@ std::string ClientText::header() const {
       options_.source, options_.name_space, responses_, name, operations_, types_file_of(tag_));
 }
 
-std::string ClientText::source() const {
-  return fmt::format(
-      "// Made from {0} by katana openapi generate: not to be changed.\n"
-      "// clang-format off\n"
-      "#include \"{1}.hpp\"\n\n"
-      "namespace {2} {{\n\n{3}{4}}}  // namespace {2}\n",
-      options_.source, file_name(), options_.name_space, readers_, calls_);
+std::vector<std::string> ClientText::sources(std::size_t operations_max) const {
+  std::vector<std::string> made;
+  for (std::size_t begin = 0; begin < calls_.size() || made.empty(); begin += operations_max) {
+    std::string text;
+    const std::size_t end = begin + std::min(operations_max, calls_.size() - begin);
+    for (std::size_t at = begin; at < end; ++at) text += readers_[at];
+    for (std::size_t at = begin; at < end; ++at) text += calls_[at];
+    made.push_back(
+        fmt::format("// Made from {0} by katana openapi generate: not to be changed.\n"
+                    "// clang-format off\n"
+                    "#include \"{1}.hpp\"\n\n"
+                    "namespace {2} {{\n\n{3}}}  // namespace {2}\n",
+                    options_.source, file_name(), options_.name_space, text));
+    if (calls_.size() <= operations_max) break;
+  }
+  return made;
 }
 
 }  // namespace katana::openapi::generate

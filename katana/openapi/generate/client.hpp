@@ -9,6 +9,7 @@
 
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "katana/openapi/description.hpp"
 #include "katana/openapi/generate/operation_plan.hpp"
@@ -26,7 +27,8 @@ class ClientText {
   // "pets_client"
   std::string file_name() const;
   std::string header() const;
-  std::string source() const;
+  // With so many operations each, at most.
+  std::vector<std::string> sources(std::size_t operations_max) const;
 
  private:
   void add_response(const OperationPlan& plan, const std::string& name);
@@ -39,8 +41,8 @@ class ClientText {
   std::string tag_;
   std::string responses_;
   std::string operations_;
-  std::string readers_;
-  std::string calls_;
+  std::vector<std::string> readers_;  // of each operation
+  std::vector<std::string> calls_;    // likewise
 };
 
 }  // namespace katana::openapi::generate

@@ -30,6 +30,7 @@ std::string types_file(const Types& types, const GeneratorOptions& options, Byte
   if (types.has_separators()) includes += "#include \"katana/base/separators.hpp\"\n";
   if (types.has_json_parameters()) includes += "#include \"katana/container/as_json.hpp\"\n";
   includes += "#include \"katana/container/value.hpp\"\n";
+  includes += "#include \"katana/container/value_rules.hpp\"\n";
   if (types.has_files()) includes += "#include \"katana/service/forms/form_fields.hpp\"\n";
   includes += own_includes;
   return fmt::format(
@@ -210,9 +211,15 @@ void add_operations(const Description& api, const GeneratorOptions& options,
       clients.try_emplace(file, options, api, file).first->second.add(plan);
     }
   }
+  // A tag that has more than its share of the operations is several sources.
+  const std::size_t share = (generated.operations + options.sources - 1) / options.sources;
   const auto write = [&](const auto& each) {
     generated.files.push_back({each.file_name() + ".hpp", each.header()});
-    generated.files.push_back({each.file_name() + ".cpp", each.source()});
+    std::size_t number = 0;
+    for (std::string& text : each.sources(std::max<std::size_t>(1, share))) {
+      const std::string own = ++number == 1 ? std::string() : fmt::format("_{}", number);
+      generated.files.push_back({each.file_name() + own + ".cpp", std::move(text)});
+    }
   };
   for (const auto& [tag, server] : servers) write(server);
   for (const auto& [tag, client] : clients) write(client);
@@ -240,6 +247,7 @@ Generated generate(const Description& api, const GeneratorOptions& options,
   }
   generated.files.push_back(std::move(headers));
   add_types(types, options, generated);
+  types.report_unchecked();
   generated.types = types.count();
   std::ranges::sort(generated.files, {}, &GeneratedFile::name);
   return generated;

@@ -70,6 +70,90 @@ TEST(GeneratorTest, constraints_become_rules) {
   EXPECT_THAT(text, HasSubstr("katana::Patch<std::vector<User>> children = {};"));
 }
 
+// The warnings of these schemas, each with its pointer.
+std::vector<std::string> warnings_of(const std::string& schemas) {
+  model::Problems problems;
+  const Description api = read_description_text(
+      "api.yaml", std::string(head) + "components:\n  schemas:\n" + schemas, problems);
+  generate(api, {}, problems);
+  std::vector<std::string> words;
+  for (const model::Problem& each : problems.sorted()) words.push_back(each.describe());
+  return words;
+}
+
+TEST(GeneratorTest, constants_are_enums_by_which_alternatives_are_told_apart) {
+  const std::string schemas = R"(
+    Filter: {oneOf: [{$ref: '#/components/schemas/And'}, {$ref: '#/components/schemas/Or'}]}
+    And: {type: object, required: [op], properties: {op: {const: and}}}
+    Or: {type: object, required: [op], properties: {op: {const: or}, size: {const: 3}}}
+    Order: {type: string, oneOf: [{const: up, title: Up}, {const: down}]}
+)";
+  const std::string text = types_of(schemas);
+  EXPECT_THAT(text, HasSubstr("enum class AndOp {\n  and_,\n};"));
+  EXPECT_THAT(text, HasSubstr("AndOp op = {};"));
+  EXPECT_THAT(text, HasSubstr("using Filter = katana::AnyOf<And, Or>;"));
+  EXPECT_THAT(text, HasSubstr("enum class Order {\n  up,\n  down,\n};"));
+  EXPECT_THAT(text, HasSubstr("katana::container::is_one_of(value, {3})"));
+  EXPECT_THAT(warnings_of(schemas), ::testing::IsEmpty());
+}
+
+TEST(GeneratorTest, rules_of_what_allOf_and_references_wrap_are_those_of_the_member) {
+  const std::string text = types_of(R"(
+    Name: {type: string, maxLength: 9}
+    User:
+      type: object
+      properties:
+        name: {description: wrapped, allOf: [{$ref: '#/components/schemas/Name'}]}
+        nick: {$ref: '#/components/schemas/Name', minLength: 2}
+        both: {allOf: [{$ref: '#/components/schemas/Name'}, {pattern: '^[a-z]*$'}]}
+)");
+  EXPECT_THAT(text, HasSubstr("(name, length(0, 9), not_null)"));
+  EXPECT_THAT(text, HasSubstr("(nick, length(2, 9), not_null)"));
+  EXPECT_THAT(text, HasSubstr("(both, length(0, 9), pattern(\"[a-z]*\"), not_null)"));
+}
+
+TEST(GeneratorTest, a_property_without_a_name_is_left_out_with_its_place) {
+  const std::string schemas = R"(
+    A:
+      type: object
+      additionalProperties: false
+      properties: {"": {type: string}, b: {type: string}}
+)";
+  EXPECT_THAT(types_of(schemas), HasSubstr("KATANA_DESCRIBE(A,\n    (b, not_null))"));
+  EXPECT_THAT(warnings_of(schemas),
+              ::testing::ElementsAre(HasSubstr("#/components/schemas/A/properties/: warning: a "
+                                               "property without a name is left out")));
+}
+
+TEST(GeneratorTest, a_keyword_that_no_type_checks_has_a_warning_also_if_it_is_unknown) {
+  const auto warnings = warnings_of(R"(
+    A: {type: object, properties: {n: {type: integer, not: {const: 3}}}, minProprties: 1, x-a: 1}
+)");
+  ASSERT_EQ(warnings.size(), 2u);
+  using ::testing::Contains;
+  EXPECT_THAT(warnings, Contains(HasSubstr("'minProprties' is not a keyword of a schema")));
+  EXPECT_THAT(warnings,
+              Contains(HasSubstr("#/components/schemas/A/properties/n/not: warning: 'not' is not "
+                                 "checked by its type. Have ContractRoutes")));
+}
+
+TEST(GeneratorTest, rules_of_a_whole_body_which_has_none_are_warned_of) {
+  model::Problems problems;
+  const std::string text = std::string(head) + R"(paths:
+  /a:
+    post:
+      requestBody:
+        required: true
+        content:
+          application/json: {schema: {type: array, maxItems: 3, items: {type: string}}}
+      responses: {'204': {description: x}}
+)";
+  generate(read_description_text("api.yaml", text, problems), {}, problems);
+  ASSERT_EQ(problems.warning_count(), 1u);
+  EXPECT_THAT(problems.sorted()[0].describe(),
+              HasSubstr("'maxItems' is not checked by its type as a whole body. Have"));
+}
+
 TEST(GeneratorTest, a_discriminator_makes_a_variant_without_its_member) {
   const std::string text = types_of(R"(
     Shape:
@@ -176,6 +260,33 @@ TEST(GeneratorTest, sources_are_gathered_in_as_many_files_as_are_wanted) {
     EXPECT_EQ(included.find(name), included.rfind(name)) << name;
     EXPECT_THAT(included, HasSubstr(name));
   }
+}
+
+TEST(GeneratorTest, a_description_with_one_tag_fills_all_sources_alike) {
+  std::string text = std::string(head) + "paths:\n";
+  for (int number = 0; number < 40; ++number) {
+    text += fmt::format(
+        "  /a{0}: {{get: {{operationId: get{0}, tags: [one], responses: {{'204': "
+        "{{description: x}}}}}}}}\n",
+        number);
+  }
+  model::Problems problems;
+  GeneratorOptions options;
+  options.sources = 8;
+  options.client = true;
+  const Generated made =
+      generate(read_description_text("api.yaml", text, problems), options, problems);
+  std::map<std::string, std::string> files;
+  for (const GeneratedFile& each : made.files) files[each.name] = each.text;
+  for (int number = 1; number <= 8; ++number) {
+    const std::string name = number == 1 ? "api.cpp" : fmt::format("api_{}.cpp", number);
+    EXPECT_THAT(files[name], HasSubstr("one_client")) << "the clients are as many as the sources";
+    EXPECT_THAT(files[name], HasSubstr("one_api"));
+  }
+  EXPECT_THAT(files["one_api.cpp"], HasSubstr("add_one_routes_8(group, api);"));
+  EXPECT_THAT(files["one_api_8.cpp"], HasSubstr("\"/a39\""));
+  EXPECT_THAT(files["one_client_8.cpp"], HasSubstr("OneClient::get39("));
+  EXPECT_FALSE(files.contains("one_api_9.cpp"));
 }
 
 TEST(GeneratorTest, what_contains_itself_does_so_in_a_box) {
@@ -375,15 +486,25 @@ TEST(GeneratorTest, a_body_of_different_contents_is_one_of_them) {
                         "    katana::RawOf<\"*/*\", \"image/png\">>;"));
 }
 
-TEST(GeneratorTest, a_form_beside_other_content_is_left_to_the_handler) {
-  files_of(R"(
+TEST(GeneratorTest, a_form_beside_other_content_is_one_alternative) {
+  auto files = files_of(R"(
       requestBody:
+        required: true
         content:
           application/json: {schema: {type: object, properties: {a: {type: string}}}}
-          multipart/form-data: {schema: {type: object, properties: {a: {type: string}}}}
-)",
-           {"api.yaml:12:29: #/paths/~1a~1{id}/patch/requestBody/content/application~1json: "
-            "warning: content of type 'application/json' beside a form is not decoded"});
+          multipart/form-data: {schema: {type: object, properties: {b: {type: string}}}}
+          application/x-www-form-urlencoded:
+            schema: {type: object, properties: {b: {type: string}}}
+          text/csv: {}
+)");
+  EXPECT_THAT(files["main_api.hpp"],
+              HasSubstr("using ChangeBody = katana::ContentOf<\n"
+                        "    katana::JsonOf<ChangeContent, \"application/json\">,\n"
+                        "    katana::FormOf<ChangeForm, \"multipart/form-data\", "
+                        "\"application/x-www-form-urlencoded\">,\n"
+                        "    katana::RawOf<\"text/csv\">>;"));
+  EXPECT_THAT(files["main_api.cpp"], HasSubstr("#include \"katana/service/forms/form_of.hpp\""));
+  EXPECT_THAT(files["main_client.cpp"], HasSubstr("  call.media(content);"));
 }
 
 TEST(GeneratorTest, parameters_that_are_json_are_read_as_such) {

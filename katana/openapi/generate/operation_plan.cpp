@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 #include <optional>
 #include <set>
 
@@ -128,8 +129,9 @@ void Planner::add_paths(OperationPlan& plan, const std::string& tag) {
       return each.in == In::path && each.name == name;
     });
     if (found != operation.parameters.end() && found->schema) {
-      const TypeText type =
-          types_.parameter_type(types_.type_of(found->schema->pointer, tag + "_" + name));
+      const TypeText described = types_.type_of(found->schema->pointer, tag + "_" + name);
+      types_.miss_rules(found->schema->pointer, described, "as a parameter of the path");
+      const TypeText type = types_.parameter_type(described);
       const bool list = types_.is_list(type);
       if (!type.text.empty() && (plain || found->style != Style::matrix)) {
         path.type = type.text;
@@ -141,7 +143,9 @@ void Planner::add_paths(OperationPlan& plan, const std::string& tag) {
       }
     } else if (found != operation.parameters.end() && json_of(*found) != nullptr) {
       const Bytes pointer = json_of(*found)->schema->pointer;
-      path.type = types_.as_json(types_.type_of(pointer, tag + "_" + name)).text;
+      const TypeText content = types_.type_of(pointer, tag + "_" + name);
+      types_.miss_rules(pointer, content, "as a parameter of the path");
+      path.type = types_.as_json(content).text;
     } else if (found != operation.parameters.end()) {
       leave(found->location, fmt::format("the path parameter '{}' is not decoded", name));
     }
@@ -196,8 +200,13 @@ void Planner::add_group(OperationPlan& plan, In in) {
   std::vector<Types::Field> fields;
   for (const Parameter& each : plan.operation->parameters) {
     if (each.in != in) continue;
+    if (each.name.empty()) {
+      leave(each.location, "a parameter without a name is not decoded");
+      continue;
+    }
     const std::size_t before = fields.size();
     if (!add_member(plan, each, fields)) {
+      if (each.schema) types_.forget(each.schema->pointer);
       leave(each.location,
             fmt::format("the {} parameter '{}' of style '{}' is not decoded", model::in_name(in),
                         each.name, model::style_name(each.style)));
@@ -228,6 +237,7 @@ PlannedContent Planner::content_of(const MediaType& media, const std::string& hi
     if (essence == "*/*") content.media_type = "application/json";
     TypeText type = media.schema ? types_.type_of(media.schema->pointer, hint)
                                  : TypeText{"katana::container::Value", false, {}};
+    if (media.schema) types_.miss_rules(media.schema->pointer, type, "as a whole body");
     content.type = type.as_element();
     return content;
   }
@@ -258,13 +268,6 @@ bool Planner::encode(const OperationPlan& plan, const MediaType& media, Types::F
 }
 
 PlannedContent Planner::form_of(OperationPlan& plan, const std::vector<MediaType>& all) {
-  const auto other =
-      std::ranges::find_if(all, [](const MediaType& each) { return !is_form(each); });
-  if (other != all.end()) {
-    leave(other->location,
-          fmt::format("content of type '{}' beside a form is not decoded", other->type));
-    return {};
-  }
   // Forms of both kinds are read by the same code.
   const auto parts = std::ranges::find(all, parts_type, essence);
   const bool has_parts = parts != all.end();
@@ -294,12 +297,16 @@ PlannedContent Planner::form_of(OperationPlan& plan, const std::vector<MediaType
           .type = types_.add_parameters(plan.name + "_form", fields)};
 }
 
-// JSON of one schema is one alternative, all that is no JSON another one.
+// JSON of one schema is one alternative, forms are one, and all that is neither is one.
 PlannedContent Planner::several_of(OperationPlan& plan, const std::vector<MediaType>& all) {
   struct Alternative {
     const MediaType* first;  // null: no JSON
+    bool form = false;
     std::string types = {};  // ", \"text/csv\""
   };
+  std::vector<MediaType> forms;
+  std::ranges::copy_if(all, std::back_inserter(forms), is_form);
+  const std::string form = forms.empty() ? std::string() : type_of_form_beside(plan, forms);
   std::vector<Alternative> alternatives;
   std::set<std::string> known;
   PlannedContent content{.form = ContentForm::several};
@@ -310,6 +317,7 @@ PlannedContent Planner::several_of(OperationPlan& plan, const std::vector<MediaT
   };
   for (const MediaType& each : all) {
     const std::string name = essence(each);
+    if (is_form(each) && form.empty()) continue;  // which was said
     if (!is_media_type(name) || !known.insert(name).second) {
       leave(each.location,
             fmt::format("content of type '{}' is not decoded: {}", each.type,
@@ -323,14 +331,16 @@ PlannedContent Planner::several_of(OperationPlan& plan, const std::vector<MediaT
                       });
     const MediaType* const json = is_json(each.type) && !wild ? &each : nullptr;
     const auto found = std::ranges::find_if(alternatives, [&](const Alternative& alternative) {
-      return is_alike(alternative.first, json);
+      return alternative.form == is_form(each) && is_alike(alternative.first, json);
     });
-    Alternative& to = found != alternatives.end() ? *found : alternatives.emplace_back(json);
+    Alternative& to =
+        found != alternatives.end() ? *found : alternatives.emplace_back(json, is_form(each));
     to.types += ", " + literal(name);
   }
   std::vector<std::string> types;
   for (const Alternative& each : alternatives) {
-    types.push_back(each.first == nullptr
+    types.push_back(each.form ? fmt::format("katana::FormOf<{}{}>", form, each.types)
+                    : each.first == nullptr
                         ? fmt::format("katana::RawOf<{}>", each.types.substr(2))
                         : fmt::format("katana::JsonOf<{}{}>",
                                       content_of(*each.first, plan.name + "_content").type,
@@ -344,6 +354,13 @@ PlannedContent Planner::several_of(OperationPlan& plan, const std::vector<MediaT
   return content;
 }
 
+// The struct of the forms among other content; empty: it is not decoded, which was said.
+std::string Planner::type_of_form_beside(OperationPlan& plan, const std::vector<MediaType>& forms) {
+  const PlannedContent form = form_of(plan, forms);
+  plan.body.form_beside = !form.type.empty();
+  return form.type;
+}
+
 void Planner::add_body(OperationPlan& plan) {
   const Operation& operation = *plan.operation;
   if (!operation.body || operation.body->content.empty()) return;
@@ -355,19 +372,19 @@ void Planner::add_body(OperationPlan& plan) {
     leave(parts->location, fmt::format("content of type '{}' is not decoded", parts->type));
     return;
   }
-  const bool any_form = std::ranges::any_of(all, is_form);
+  const bool all_forms = std::ranges::all_of(all, is_form);
   // A Json<T> takes these.
   const bool all_json = std::ranges::all_of(all, [](const MediaType& each) {
     const std::string name = essence(each);
     return name == "application/json" || name == "*/*" || name == "application/*+json";
   });
   PlannedContent& content = plan.body.content;
-  content = any_form                      ? form_of(plan, all)
+  content = all_forms                     ? form_of(plan, all)
             : all.size() == 1 || all_json ? content_of(all[0], plan.name + "_content")
                                           : several_of(plan, all);
   if (content.type.empty()) return;
   plan.body.optional = !operation.body->required && operation.method != "GET";
-  plan.body.name = arguments_.take(any_form ? "form" : "content");
+  plan.body.name = arguments_.take(all_forms ? "form" : "content");
 }
 
 PlannedReply Planner::reply_of(const OperationPlan& plan, const model::Reply& reply) {

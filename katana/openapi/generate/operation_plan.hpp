@@ -26,7 +26,7 @@ enum class ContentForm {
   form,       // application/x-www-form-urlencoded, by a struct
   multipart,  // multipart/form-data, by a struct
   text,       // as it is
-  several,    // of a request: a JsonOf, RawOf or ContentOf (base/content_of.hpp)
+  several,    // of a request: a JsonOf, FormOf, RawOf or ContentOf (base/content_of.hpp)
 };
 
 // Content of a request or of a reply.
@@ -62,6 +62,7 @@ struct PlannedBody {
   std::string name = {};        // of the argument; empty: there is none
   bool optional = false;        // may be left out
   bool nested = false;          // of a form: has katana_separators()
+  bool form_beside = false;     // of several: one is a FormOf
   std::string alias = {};       // of several media types: "using … = katana::ContentOf<…>;\n\n"
 };
 
@@ -108,6 +109,7 @@ class Planner {
   PlannedContent form_of(OperationPlan& plan, const std::vector<model::MediaType>& all);
   // How a member of a form is sent; false: it is not decoded.
   bool encode(const OperationPlan& plan, const model::MediaType& media, Types::Field& field);
+  std::string type_of_form_beside(OperationPlan& plan, const std::vector<model::MediaType>& forms);
   PlannedContent several_of(OperationPlan& plan, const std::vector<model::MediaType>& all);
   PlannedContent content_of(const model::MediaType& media, const std::string& hint);
   PlannedReply reply_of(const OperationPlan& plan, const model::Reply& reply);

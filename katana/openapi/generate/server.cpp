@@ -138,6 +138,7 @@ void ServerText::add(const OperationPlan& plan) {
   const model::Operation& operation = *plan.operation;
   const std::string& reply = plan.reply_type;
   has_several_ = has_several_ || plan.body.content.form == ContentForm::several;
+  has_form_beside_ = has_form_beside_ || plan.body.form_beside;
   has_nested_ =
       has_nested_ || plan.body.nested || std::ranges::any_of(plan.groups, &PlannedGroup::nested);
   replies_ += plan.body.alias;
@@ -159,7 +160,7 @@ void ServerText::add(const OperationPlan& plan) {
   }
   fmt::format_to(out, "{}\n  virtual katana::Task<{}> {}(\n      {}) = 0;\n",
                  operation.deprecated ? "\n  // Deprecated." : "", reply, plan.name, parameters);
-  fmt::format_to(std::back_inserter(routes_),
+  fmt::format_to(std::back_inserter(routes_.emplace_back()),
                  "  {}{}, [api](\n      {}) -> katana::Task<katana::Reply> {{\n"
                  "    {} reply = co_await api->{}({});\n"
                  "    co_return std::move(reply).take();\n  }});\n",
@@ -184,19 +185,43 @@ std::string ServerText::header() const {
       options_.name_space);
 }
 
-std::string ServerText::source() const {
-  return fmt::format(
-      "// Made from {} by katana openapi generate: not to be changed.\n"
-      "// clang-format off\n"
-      "#include \"{}.hpp\"\n\n{}#include \"katana/service/forms/{}.hpp\"\n"
-      "#include \"katana/service/head_fields.hpp\"\n"
-      "#include \"katana/service/split_parameters.hpp\"\n\n"
-      "namespace {} {{\n\nvoid add_routes(katana::Group& group, std::shared_ptr<{}Api> api) {{\n"
-      "{}}}\n\n}}  // namespace {}\n",
-      options_.source, file_name(),
-      has_several_ ? "#include \"katana/service/content_of.hpp\"\n" : "",
-      has_nested_ ? "nested_form" : "form_fields", options_.name_space, type_name(tag_), routes_,
-      options_.name_space);
+std::vector<std::string> ServerText::sources(std::size_t operations_max) const {
+  const std::string includes = has_form_beside_ ? "#include \"katana/service/forms/form_of.hpp\"\n"
+                               : has_several_   ? "#include \"katana/service/content_of.hpp\"\n"
+                                                : "";
+  const std::string type = type_name(tag_) + "Api";
+  // The others are functions that the first one calls.
+  const auto head_of = [&](std::size_t number) {
+    return fmt::format("void add_{}_routes_{}(katana::Group& group, std::shared_ptr<{}> api)",
+                       value_name(tag_), number, type);
+  };
+  const std::size_t count =
+      std::max<std::size_t>(1, (routes_.size() + operations_max - 1) / operations_max);
+  std::vector<std::string> made;
+  for (std::size_t number = 1; number <= count; ++number) {
+    std::string before;
+    std::string body;
+    for (std::size_t other = 2; number == 1 && other <= count; ++other) {
+      before += head_of(other) + ";\n";
+      body += fmt::format("  add_{}_routes_{}(group, api);\n", value_name(tag_), other);
+    }
+    const std::size_t end = std::min(number * operations_max, routes_.size());
+    for (std::size_t at = (number - 1) * operations_max; at < end; ++at) body += routes_[at];
+    const std::string head =
+        number == 1
+            ? fmt::format("void add_routes(katana::Group& group, std::shared_ptr<{}> api)", type)
+            : head_of(number);
+    made.push_back(fmt::format(
+        "// Made from {} by katana openapi generate: not to be changed.\n"
+        "// clang-format off\n"
+        "#include \"{}.hpp\"\n\n{}#include \"katana/service/forms/{}.hpp\"\n"
+        "#include \"katana/service/head_fields.hpp\"\n"
+        "#include \"katana/service/split_parameters.hpp\"\n\n"
+        "namespace {} {{\n\n{}{}{} {{\n{}}}\n\n}}  // namespace {}\n",
+        options_.source, file_name(), includes, has_nested_ ? "nested_form" : "form_fields",
+        options_.name_space, before, before.empty() ? "" : "\n", head, body, options_.name_space));
+  }
+  return made;
 }
 
 }  // namespace katana::openapi::generate

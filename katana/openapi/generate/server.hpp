@@ -35,7 +35,8 @@ class ServerText {
   // "pets_api"
   std::string file_name() const;
   std::string header() const;
-  std::string source() const;
+  // With so many operations each, at most; the first one has add_routes().
+  std::vector<std::string> sources(std::size_t operations_max) const;
 
  private:
   void add_reply_class(const OperationPlan& plan, const std::string& name);
@@ -45,9 +46,10 @@ class ServerText {
   std::string tag_;
   std::string replies_;
   std::string operations_;
-  std::string routes_;
-  bool has_several_ = false;  // content that may be of several media types
-  bool has_nested_ = false;   // names with brackets
+  std::vector<std::string> routes_;  // of each operation
+  bool has_several_ = false;         // content that may be of several media types
+  bool has_form_beside_ = false;     // one of them a form
+  bool has_nested_ = false;          // names with brackets
 };
 
 }  // namespace katana::openapi::generate

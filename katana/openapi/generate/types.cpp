@@ -9,8 +9,8 @@
 #include <optional>
 #include <set>
 
-#include "katana/base/described.hpp"
-#include "katana/base/pattern.hpp"
+#include "katana/container/value_rules.hpp"
+#include "katana/openapi/generate/schema_access.hpp"
 #include "katana/schema/uri.hpp"
 
 namespace katana::openapi::generate {
@@ -21,79 +21,6 @@ using container::Object;
 using container::Value;
 
 constexpr const char* octets_text = "std::vector<std::byte>";
-
-std::string below(Bytes pointer, Bytes step) {
-  std::string result(pointer);
-  append_pointer(result, step);
-  return result;
-}
-std::string below(Bytes pointer, Bytes step, std::size_t index) {
-  std::string result = below(pointer, step);
-  append_pointer(result, index);
-  return result;
-}
-
-Bytes text_of(const Object& object, Bytes key) {
-  const Value* const value = object.find(key);
-  return value != nullptr && value->kind() == container::Kind::text ? Bytes(value->as_text())
-                                                                    : Bytes();
-}
-const List* list_of(const Object& object, Bytes key) {
-  const Value* const value = object.find(key);
-  return value == nullptr ? nullptr : value->get_list();
-}
-
-// The types without null; `nullable` when it was there.
-std::vector<std::string> types_of(const Object& schema, bool& nullable) {
-  std::vector<std::string> types;
-  const Value* const type = schema.find("type");
-  if (type == nullptr) return types;
-  const auto add = [&](const Value& each) {
-    if (each.kind() != container::Kind::text) return;
-    if (each.as_text() == "null") {
-      nullable = true;
-    } else {
-      types.push_back(each.as_text());
-    }
-  };
-  if (const List* const list = type->get_list()) {
-    for (const Value& each : *list) add(each);
-  } else {
-    add(*type);
-  }
-  return types;
-}
-
-// The pattern of base/pattern.hpp that fits the same text; nothing when there is none.
-std::optional<std::string> whole_pattern(Bytes expression) {
-  if (!expression.starts_with('^') || !expression.ends_with('$') || expression.ends_with("\\$")) {
-    return std::nullopt;
-  }
-  const Bytes inside = expression.substr(1, expression.size() - 2);
-  for (const char c : inside) {
-    if (c == '(' || c == ')' || c == '|' || (static_cast<unsigned char>(c) & 0x80) != 0) {
-      return std::nullopt;
-    }
-  }
-  if (inside.find('^') != Bytes::npos && inside.find("[^") == Bytes::npos) return std::nullopt;
-  if (inside.empty() || !Pattern(inside).valid()) return std::nullopt;
-  return std::string(inside);
-}
-
-std::optional<std::string> number_text(const Value* value, bool whole, int shift = 0) {
-  if (value == nullptr) return std::nullopt;
-  if (whole) {
-    const auto real = value->get_real();
-    if (const auto integer = value->get_integer()) return fmt::format("{}", *integer + shift);
-    if (!real || std::abs(*real) > 9e15 || *real != std::floor(*real)) return std::nullopt;
-    return fmt::format("{}", static_cast<std::int64_t>(*real) + shift);
-  }
-  const auto real = value->get_real();
-  if (!real || !std::isfinite(*real)) return std::nullopt;
-  std::string text = fmt::format("{}", *real);
-  if (text.find_first_of(".e") == std::string::npos) text += ".0";
-  return text;
-}
 
 }  // namespace
 
@@ -171,20 +98,56 @@ TypeText Types::make(const std::string& pointer, const std::string& hint, std::s
   const Object* const object = at(pointer).get_object();
   if (object == nullptr) return any();
   const Object& schema = *object;
+  coverage_.visit(pointer);
   if (const Value* const reference = schema.find("$ref")) {
     const std::string target = schema::fragment_of(reference->as_text());
+    if (has_constraints(schema)) return make_parts(pointer, {target}, hint, slot);
     std::string name = target.substr(target.rfind('/') + 1);
     return type_of(target, name);
   }
+  if (schema.find("const") != nullptr || schema.find("enum") != nullptr) {
+    return enumeration(pointer, hint, slot);
+  }
+  if (std::optional<TypeText> chosen = make_choice(pointer, hint, slot)) return *chosen;
   bool nullable = false;
   const std::vector<std::string> types = types_of(schema, nullable);
   const auto as_nullable = [&](TypeText made) {
     made.nullable = made.nullable || nullable;
     return made;
   };
+  const List* const all = list_of(schema, "allOf");
+  if (all != nullptr && schema.find("properties") == nullptr) {
+    std::vector<std::string> parts;
+    for (std::size_t index = 0; index < all->size(); ++index) {
+      parts.push_back(below(pointer, "allOf", index));
+    }
+    return as_nullable(make_parts(pointer, parts, hint, slot));
+  }
+  if (all != nullptr || schema.find("properties") != nullptr) {
+    return as_nullable(structure(pointer, hint, slot));
+  }
+  if (types.empty()) return any();
+  if (types.size() > 1) {
+    coverage_.cover(pointer, "type");
+    return as_nullable(any_of_types(pointer, hint, types));
+  }
+  const bool is_container = types[0] == "array" || types[0] == "object";
+  TypeText made =
+      is_container ? container_of(pointer, types[0], hint) : scalar(schema, types[0], pointer);
+  if (made.text != any().text) coverage_.cover(pointer, "type");
+  return as_nullable(std::move(made));
+}
+
+// "oneOf" and "anyOf", where they decide the type; nothing where they do not.
+std::optional<TypeText> Types::make_choice(const std::string& pointer, const std::string& hint,
+                                           std::size_t slot) {
+  const Object& schema = at(pointer).as_object();
+  bool nullable = false;
+  const std::vector<std::string> types = types_of(schema, nullable);
   for (const Bytes key : {"oneOf", "anyOf"}) {
     const List* const list = list_of(schema, key);
     if (list == nullptr) continue;
+    if (is_list_of_constants(*list)) return enumeration(pointer, hint, slot);
     std::vector<std::size_t> others;
     for (std::size_t index = 0; index < list->size(); ++index) {
       const Object* const each = (*list)[index].get_object();
@@ -192,33 +155,60 @@ TypeText Types::make(const std::string& pointer, const std::string& hint, std::s
       if (!null) others.push_back(index);
     }
     const bool optional = others.size() < list->size();
-    if (others.size() == 1 && schema.find("properties") == nullptr) {
-      TypeText made = make(below(pointer, key, others[0]), hint, slot);
+    const auto as_nullable = [&](TypeText made) {
       made.nullable = made.nullable || optional || nullable;
       return made;
-    }
+    };
     const bool told_apart = schema.find("discriminator") != nullptr;
-    if (told_apart || schema.find("properties") == nullptr) {
-      TypeText made = told_apart ? variant(pointer, hint, key, slot) : TypeText();
-      if (made.text.empty()) made = any_of(pointer, hint, key, others);
-      made.nullable = made.nullable || optional || nullable;
-      return made;
+    const bool is_object = schema.find("properties") != nullptr;
+    if (is_object && !told_apart) continue;
+    if (others.size() == 1 && !is_object) {
+      coverage_.cover(pointer, key);
+      return as_nullable(make_parts(pointer, {below(pointer, key, others[0])}, hint, slot));
+    }
+    TypeText made = told_apart ? variant(pointer, hint, key, slot) : TypeText();
+    if (made.text.empty()) made = any_of(pointer, hint, key, others);
+    if (made.text != any().text) {
+      coverage_.cover(pointer, key);
+      if (fits_type(made, types)) coverage_.cover(pointer, "type");
+    }
+    return as_nullable(std::move(made));
+  }
+  return std::nullopt;
+}
+
+// All of these schemas, and what stands beside them: one value.
+TypeText Types::make_parts(const std::string& pointer, const std::vector<std::string>& parts,
+                           const std::string& hint, std::size_t slot) {
+  const Object& schema = at(pointer).as_object();
+  if (list_of(schema, "allOf") != nullptr) coverage_.cover(pointer, "allOf");
+  bool nullable = false;
+  const std::vector<std::string> types = types_of(schema, nullable);
+  Collected objects;
+  const bool is_object = parts.size() > 1 || schema.find("$ref") != nullptr;
+  if (is_object && collect(pointer, objects, 0) && !objects.properties.empty()) {
+    return structure(pointer, hint, slot);
+  }
+  TypeText found = any();
+  if (parts.size() == 1 && schema.find("$ref") == nullptr) {
+    found = make(parts[0], hint, slot);
+  } else {
+    for (const std::string& each : parts) {
+      TypeText made = type_of(each, hint + "_" + each.substr(each.rfind('/') + 1));
+      if (made.text == any().text || made.text == found.text) continue;
+      if (found.text != any().text && underlying(found).text != underlying(made).text) {
+        warn(pointer, "'allOf' of other things than objects becomes any JSON value");
+        return any();
+      }
+      found = std::move(made);
     }
   }
-  const List* const all = list_of(schema, "allOf");
-  if (all != nullptr && all->size() == 1 && schema.find("properties") == nullptr) {
-    return as_nullable(make(below(pointer, "allOf", 0), hint, slot));
+  if (found.text == any().text && types.size() == 1 && types[0] != "object") {
+    return types[0] == "array" ? container_of(pointer, types[0], hint)
+                               : scalar(schema, types[0], pointer);
   }
-  if (all != nullptr || schema.find("properties") != nullptr) {
-    return as_nullable(structure(pointer, hint, slot));
-  }
-  if (schema.find("enum") != nullptr) return as_nullable(enumeration(pointer, hint, slot));
-  if (types.size() > 1) return as_nullable(any_of_types(pointer, hint, types));
-  if (types.empty()) return any();
-  if (types[0] == "array" || types[0] == "object") {
-    return as_nullable(container_of(pointer, types[0], hint));
-  }
-  return as_nullable(scalar(schema, types[0], pointer));
+  if (found.text != any().text && fits_type(found, types)) coverage_.cover(pointer, "type");
+  return found;
 }
 
 TypeText Types::list_of_these(TypeText items) {
@@ -239,10 +229,9 @@ TypeText Types::any_of(const std::string& pointer, const std::string& hint, Byte
     const Bytes title = each == nullptr ? Bytes() : text_of(*each, "title");
     const std::string own = title.empty() ? fmt::format("{}", index + 1) : std::string(title);
     found.push_back(type_of(part, hint + "_" + own));
-    if (found.back().uses.empty() && !rules_of(part, found.back().text).empty()) {
-      warn(part, fmt::format("the constraints of '{}' are not checked by its type", key));
-    }
+    miss_rules(part, found.back(), fmt::format("as an alternative of '{}'", key));
   }
+  warn_of_overlaps(pointer, key, parts, found);
   return any_of_these(pointer, std::move(found));
 }
 
@@ -336,16 +325,24 @@ TypeText Types::joined(Bytes pointer, std::vector<TypeText> all, bool nullable) 
 TypeText Types::container_of(const std::string& pointer, Bytes type, const std::string& hint) {
   const Object& schema = at(pointer).as_object();
   if (type == "array") {
-    return list_of_these(
-        schema.find("items") == nullptr ? any() : type_of(below(pointer, "items"), hint + "_item"));
+    // With a tuple `items` is about what follows it.
+    const bool is_tuple = schema.find("prefixItems") != nullptr;
+    if (is_tuple || schema.find("items") == nullptr) return list_of_these(any());
+    if (schema.find("items")->get_object() != nullptr) coverage_.cover(pointer, "items");
+    return list_of_these(type_of(below(pointer, "items"), hint + "_item"));
   }
   const Value* const more = schema.find("additionalProperties");
-  if (more == nullptr || more->get_object() == nullptr || more->get_object()->empty()) {
+  if (more == nullptr || more->get_object() == nullptr || more->get_object()->empty() ||
+      schema.find("patternProperties") != nullptr) {
     return any();
   }
+  coverage_.cover(pointer, "additionalProperties");
   TypeText values = type_of(below(pointer, "additionalProperties"), hint + "_value");
-  for (Use& each : values.uses) each.complete = values.wants_optional();
-  return {"std::map<std::string, " + values.as_element() + ">", false, std::move(values.uses)};
+  TypeText made{.text = "std::map<std::string, " + values.as_element() + ">",
+                .uses = values.uses,
+                .values = {values}};
+  for (Use& each : made.uses) each.complete = values.wants_optional();
+  return made;
 }
 
 TypeText Types::scalar(const Object& schema, Bytes type, const std::string&) {
@@ -362,86 +359,167 @@ TypeText Types::scalar(const Object& schema, Bytes type, const std::string&) {
 }
 
 TypeText Types::enumeration(const std::string& pointer, const std::string& hint, std::size_t slot) {
-  bool nullable = false;
   const Object& schema = at(pointer).as_object();
-  const std::vector<std::string> types = types_of(schema, nullable);
+  const Choices choices = choices_of(pointer);
+  bool has_null_type = false;
+  const std::vector<std::string> types = types_of(schema, has_null_type);
+  const bool null_fits = schema.find("type") == nullptr || has_null_type;
   std::vector<std::string> names;
-  for (const Value& each : schema.find("enum")->as_list()) {
+  std::set<container::Kind> kinds;
+  bool nullable = false;
+  for (const Value& each : choices.values) {
     if (each.is_null()) {
-      nullable = true;
-    } else if (each.kind() == container::Kind::text) {
-      if (std::ranges::find(names, each.as_text()) == names.end()) names.push_back(each.as_text());
-    } else {
-      warn(pointer, "an enum of other values than text is not checked by its type");
-      if (types.size() != 1 || types[0] == "array" || types[0] == "object") return any();
-      return scalar(schema, types[0], pointer);
+      nullable = null_fits;
+      continue;
+    }
+    if (!types.empty() && !std::ranges::any_of(types, [&](const std::string& type) {
+          return container::has_type(each, type);
+        })) {
+      continue;
+    }
+    const bool is_text = each.kind() == container::Kind::text;
+    kinds.insert(container::has_type(each, "integer") ? container::Kind::integer : each.kind());
+    if (is_text && std::ranges::find(names, each.as_text()) == names.end()) {
+      names.push_back(each.as_text());
     }
   }
-  if (names.empty() || names.size() > members_max) {
-    warn(pointer, fmt::format("an enum of {} values becomes text, unchecked", names.size()));
-    return {"std::string", nullable, {}};
+  const bool all_texts = kinds == std::set{container::Kind::text};
+  if (all_texts && names.size() <= members_max) {
+    const std::size_t index = slot == std::string::npos ? declare(pointer, hint) : slot;
+    Declared& type = declared_[index];
+    type.form = Form::enumeration;
+    Scope scope;
+    for (const std::string& each : names) {
+      type.names.emplace_back(scope.take(value_name(each)), each);
+    }
+    coverage_.cover(choices.covered);
+    coverage_.cover(pointer, "type");
+    TypeText made = use(index);
+    made.nullable = nullable;
+    return made;
   }
-  const std::size_t index = slot == std::string::npos ? declare(pointer, hint) : slot;
-  Declared& type = declared_[index];
-  type.form = Form::enumeration;
-  Scope scope;
-  for (const std::string& each : names) type.names.emplace_back(scope.take(value_name(each)), each);
-  TypeText made = use(index);
+  using container::Kind;
+  const bool all_numbers = !kinds.empty() && std::ranges::all_of(kinds, [](Kind each) {
+    return each == Kind::integer || each == Kind::real;
+  });
+  const std::string_view type = all_texts                          ? "string"
+                                : kinds == std::set{Kind::boolean} ? "boolean"
+                                : all_numbers ? (kinds.contains(Kind::real) ? "number" : "integer")
+                                              : "";
+  if (type.empty()) return any();
+  const bool is_declared_number = types.size() == 1 && types[0] == "number";
+  TypeText made = scalar(schema, is_declared_number ? Bytes("number") : Bytes(type), pointer);
+  coverage_.cover(pointer, "type");
   made.nullable = nullable;
   return made;
 }
 
 // The properties of an object, those of all parts of allOf included.
-bool Types::collect(Bytes pointer, std::vector<std::pair<std::string, std::string>>& properties,
-                    std::vector<std::string>& required, bool& strict, int depth) {
-  const Bytes target = follow(pointer);
-  const Object* const schema = at(target).get_object();
+bool Types::collect(Bytes pointer, Collected& to, int depth) {
+  const Object* const schema = at(pointer).get_object();
   if (schema == nullptr || depth > 32) return false;
+  if (const Value* const reference = schema->find("$ref")) {
+    if (!collect(schema::fragment_of(reference->as_text()), to, depth + 1)) return false;
+    if (!has_constraints(*schema)) return true;
+  }
   bool nullable = false;
   for (const std::string& each : types_of(*schema, nullable)) {
     if (each != "object") return false;
   }
+  const auto cover = [&](Bytes keyword) { to.covered.emplace_back(pointer, keyword); };
+  cover("type");
   if (const List* const all = list_of(*schema, "allOf")) {
+    cover("allOf");
     for (std::size_t index = 0; index < all->size(); ++index) {
-      if (!collect(below(target, "allOf", index), properties, required, strict, depth + 1)) {
-        return false;
-      }
+      if (!collect(below(pointer, "allOf", index), to, depth + 1)) return false;
     }
   }
-  if (schema->find("oneOf") != nullptr || schema->find("anyOf") != nullptr) {
-    if (schema->find("properties") == nullptr) return false;
-    warn(target, "'oneOf' or 'anyOf' beside properties is not checked by its type");
-  }
+  const bool chooses = schema->find("oneOf") != nullptr || schema->find("anyOf") != nullptr;
+  if (chooses && schema->find("properties") == nullptr) return false;
   if (const Value* const own = schema->find("properties"); own != nullptr && own->get_object()) {
+    cover("properties");
     for (const container::Member& each : own->as_object()) {
-      std::string place = below(below(target, "properties"), each.name);
+      std::string place = below(below(pointer, "properties"), each.name);
+      if (each.name.empty()) {
+        to.nameless = std::move(place);
+        continue;
+      }
       const auto known =
-          std::ranges::find(properties, each.name, &std::pair<std::string, std::string>::first);
-      if (known == properties.end()) {
-        properties.emplace_back(each.name, std::move(place));
+          std::ranges::find(to.properties, each.name, &std::pair<std::string, std::string>::first);
+      if (known == to.properties.end()) {
+        to.properties.emplace_back(each.name, std::move(place));
       } else {
+        to.replaced.emplace_back(known->second, place);
         known->second = std::move(place);
       }
     }
   }
   if (const List* const names = list_of(*schema, "required")) {
+    cover("required");
     for (const Value& each : *names) {
-      if (each.kind() == container::Kind::text) required.push_back(each.as_text());
+      if (each.kind() == container::Kind::text) to.required.push_back(each.as_text());
     }
   }
-  const Value* const more = schema->find("additionalProperties");
-  if (more != nullptr && *more == Value(false)) strict = true;
+  const auto is_closed = [&](Bytes keyword) {
+    const Value* const more = schema->find(keyword);
+    return more != nullptr && *more == Value(false);
+  };
+  if (is_closed("additionalProperties")) {
+    to.strict = true;
+    to.strict_parts.emplace_back(pointer);
+    cover("additionalProperties");
+  }
+  if (depth == 0 && is_closed("unevaluatedProperties")) {
+    to.strict = true;
+    cover("unevaluatedProperties");
+  }
   return true;
 }
 
+// Says what a struct of these properties does not check of them.
+void Types::check_collected(Bytes pointer, const Collected& from) {
+  coverage_.cover(from.covered);
+  for (const auto& [first, last] : from.replaced) {
+    if (is_same(first, last)) continue;
+    warn(last,
+         "a property that several parts of 'allOf' describe is of the type of the last one: "
+         "what the others say of it is not checked by its type");
+  }
+  if (!from.nameless.empty()) {
+    warn(from.nameless,
+         "a property without a name is left out: it is not checked by its type. "
+         "Give it a name");
+  }
+  for (const std::string& name : from.required) {
+    if (name.empty()) continue;
+    if (std::ranges::find(from.properties, name, &std::pair<std::string, std::string>::first) !=
+        from.properties.end()) {
+      continue;
+    }
+    warn(pointer, fmt::format("'{}' is required and no property: that it is there is not checked "
+                              "by its type. Describe it in 'properties'",
+                              name));
+  }
+  for (const std::string& part : from.strict_parts) {
+    const Object* const schema = at(part).get_object();
+    const Value* const own = schema == nullptr ? nullptr : schema->find("properties");
+    const std::size_t count =
+        own == nullptr || own->get_object() == nullptr ? 0 : own->as_object().size();
+    if (count == from.properties.size() + (from.nameless.empty() ? 0 : 1)) continue;
+    warn(part,
+         "'additionalProperties: false' in a part of 'allOf' refuses the properties of the "
+         "other parts, which its type takes. Use 'unevaluatedProperties: false' beside "
+         "'allOf'");
+  }
+}
+
 TypeText Types::structure(const std::string& pointer, const std::string& hint, std::size_t slot) {
-  std::vector<std::pair<std::string, std::string>> properties;
-  std::vector<std::string> required;
-  bool strict = false;
-  if (!collect(pointer, properties, required, strict, 0)) {
+  Collected found;
+  if (!collect(pointer, found, 0)) {
     warn(pointer, "'allOf' of other things than objects becomes any JSON value");
     return any();
   }
+  const auto& properties = found.properties;
   if (properties.empty()) return any();
   if (properties.size() > members_max) {
     warn(pointer, fmt::format("an object of {} properties becomes any JSON value; a struct has at "
@@ -451,13 +529,15 @@ TypeText Types::structure(const std::string& pointer, const std::string& hint, s
   }
   const std::size_t index = slot == std::string::npos ? declare(pointer, hint) : slot;
   if (slot == std::string::npos) made_[pointer] = use(index);
+  check_collected(pointer, found);
+  cover_counts(pointer, found);
   declared_[index].form = Form::structure;  // for members that refer to it
   Declared made = declared_[index];
-  made.strict = strict;
+  made.strict = found.strict && found.nameless.empty();
   Scope scope;
   scope.take(made.name);
   for (const auto& [name, place] : properties) {
-    const bool needed = std::ranges::find(required, name) != required.end();
+    const bool needed = std::ranges::find(found.required, name) != found.required.end();
     add_member(made, scope, name, place, needed, made.name + "_" + name);
   }
   declared_[index] = std::move(made);
@@ -472,12 +552,14 @@ void Types::add_member(Declared& to, Scope& scope, const std::string& json,
   member.type = type_of(pointer, hint);
   const bool anything = member.type.text == "katana::container::Value";
   member.optional = !required || (member.type.nullable && !anything);
-  const bool several = !underlying(member.type).alternatives.empty();
-  if (!several) member.rules = rules_of(pointer, member.type.text);
+  RuleText ruled = rules_of(pointer, member.type);
+  coverage_.cover(ruled.covered);
+  member.rules = std::move(ruled.rules);
   if (required && member.optional) member.rules.emplace_back("required");
   if (!required && !member.type.nullable) set_default(member, pointer);
   member.patch = member.optional && !required;
-  if (member.patch && !member.type.nullable && !anything) member.rules.emplace_back("not_null");
+  const bool refuses_null = anything ? ruled.refuses_null : !member.type.nullable;
+  if (member.patch && refuses_null) member.rules.emplace_back("not_null");
   if (member.name != json) member.rules.push_back("named(" + literal(json) + ")");
   to.members.push_back(std::move(member));
 }
@@ -498,82 +580,12 @@ void Types::set_default(Member& member, const std::string& pointer) {
     if (std::abs(*integer) > 9007199254740991) return;
     text = fmt::format("{}", *integer);
   } else if (type == "double") {
-    text = number_text(value, false).value_or("");
+    text = real_text(value).value_or("");
   }
   if (text.empty()) return;
   member.optional = false;
   member.initialiser = std::move(text);
   member.rules.emplace_back("defaulted");
-}
-
-std::vector<std::string> Types::rules_of(Bytes use, Bytes type) {
-  std::vector<std::string> rules;
-  const Bytes pointer = follow(use);
-  const Object* const found = at(pointer).get_object();
-  if (found == nullptr) return rules;
-  const Object& schema = *found;
-  bool nullable = false;
-  const std::vector<std::string> types = types_of(schema, nullable);
-  if (types.size() != 1 || type == "katana::container::Value") return rules;
-  if (type.starts_with("katana::AnyOf<")) return rules;
-  const auto length = [&](const char* least, const char* most) {
-    const auto lower = number_text(schema.find(least), true);
-    const auto upper = number_text(schema.find(most), true);
-    if (!lower && !upper) return;
-    rules.push_back(fmt::format("length({}, {})", lower.value_or("0"),
-                                upper.value_or("std::numeric_limits<std::size_t>::max()")));
-  };
-  if (types[0] == "string" && schema.find("enum") == nullptr && type != octets_text) {
-    length("minLength", "maxLength");
-    const Bytes format = text_of(schema, "format");
-    if (format == "email" || format == "uuid" || format == "date") {
-      rules.push_back(fmt::format("format::{}", format));
-    } else if (format == "date-time") {
-      rules.emplace_back("format::date_time");
-    }
-    if (const Bytes expression = text_of(schema, "pattern"); !expression.empty()) {
-      if (const auto pattern = whole_pattern(expression)) {
-        rules.push_back("pattern(" + literal(*pattern) + ")");
-      } else {
-        warn(pointer, fmt::format("the pattern '{}' is not checked by its type", expression));
-      }
-    }
-  } else if ((types[0] == "integer" || types[0] == "number") && schema.find("enum") == nullptr) {
-    const bool whole = types[0] == "integer";
-    auto lower = number_text(schema.find("minimum"), whole);
-    auto upper = number_text(schema.find("maximum"), whole);
-    if (whole && !lower) lower = number_text(schema.find("exclusiveMinimum"), true, 1);
-    if (whole && !upper) upper = number_text(schema.find("exclusiveMaximum"), true, -1);
-    const auto fits = [&](const std::optional<std::string>& text) {
-      return text && (type != "std::int32_t" || std::abs(std::stod(*text)) <= 2147483647.0);
-    };
-    if (fits(lower) && fits(upper)) {
-      rules.push_back(fmt::format("range({}, {})", *lower, *upper));
-    } else if (fits(lower)) {
-      rules.push_back(fmt::format("at_least({})", *lower));
-    } else if (fits(upper)) {
-      rules.push_back(fmt::format("at_most({})", *upper));
-    }
-    const bool open = !whole && (schema.find("exclusiveMinimum") != nullptr ||
-                                 schema.find("exclusiveMaximum") != nullptr);
-    if (open || schema.find("multipleOf") != nullptr) {
-      warn(pointer, "'multipleOf' and exclusive bounds of fractions are not checked by the type");
-    }
-  } else if (types[0] == "array") {
-    length("minItems", "maxItems");
-    const std::string items = below(pointer, "items");
-    if (schema.find("items") != nullptr && type.starts_with("std::vector<")) {
-      Bytes item = type.substr(12, type.size() - 13);
-      if (item.starts_with("std::optional<")) item = item.substr(14, item.size() - 15);
-      const bool plain = item == "std::string" || item == "double" || item.ends_with("int32_t") ||
-                         item.ends_with("int64_t");
-      const auto inner = plain ? rules_of(items, item) : std::vector<std::string>();
-      if (!inner.empty()) rules.push_back(fmt::format("each({})", fmt::join(inner, ", ")));
-    }
-  } else if (types[0] == "object" && type.starts_with("std::map")) {
-    length("minProperties", "maxProperties");
-  }
-  return rules;
 }
 
 TypeText Types::variant(const std::string& pointer, const std::string& hint, Bytes key,
@@ -598,17 +610,15 @@ TypeText Types::variant(const std::string& pointer, const std::string& hint, Byt
     }
   }
   std::set<std::string> targets;
-  std::vector<std::vector<std::pair<std::string, std::string>>> properties(choices.size());
-  std::vector<std::vector<std::string>> required(choices.size());
-  std::vector<char> strict(choices.size());
+  std::vector<Collected> found(choices.size());
   bool fits = choices.size() > 1;
   for (std::size_t index = 0; fits && index < choices.size(); ++index) {
-    bool is_strict = false;
+    auto& properties = found[index].properties;
     fits = targets.insert(choices[index].second).second &&
-           collect(choices[index].second, properties[index], required[index], is_strict, 0);
-    strict[index] = is_strict;
-    std::erase_if(properties[index], [&](const auto& each) { return each.first == property; });
-    fits = fits && !properties[index].empty() && properties[index].size() <= members_max;
+           collect(choices[index].second, found[index], 0);
+    std::erase_if(properties, [&](const auto& each) { return each.first == property; });
+    std::erase(found[index].required, property);
+    fits = fits && !properties.empty() && properties.size() <= members_max;
   }
   if (!fits) return {};
   const std::size_t index = slot == std::string::npos ? declare(pointer, hint) : slot;
@@ -621,11 +631,13 @@ TypeText Types::variant(const std::string& pointer, const std::string& hint, Byt
     alternatives.emplace_back(part, choices[each].first);
     Declared made = declared_[part];
     made.form = Form::structure;
-    made.strict = strict[each] != 0;
+    made.strict = found[each].strict && found[each].nameless.empty();
+    coverage_.cover(found[each].covered);
     Scope scope;
     scope.take(made.name);
-    for (const auto& [member, place] : properties[each]) {
-      const bool needed = std::ranges::find(required[each], member) != required[each].end();
+    const std::vector<std::string>& required = found[each].required;
+    for (const auto& [member, place] : found[each].properties) {
+      const bool needed = std::ranges::find(required, member) != required.end();
       const std::string own = choices[each].second;
       add_member(made, scope, member, place, needed, own.substr(own.rfind('/') + 1) + "_" + member);
     }
@@ -633,6 +645,7 @@ TypeText Types::variant(const std::string& pointer, const std::string& hint, Byt
   }
   declared_[index].alternatives = std::move(alternatives);
   declared_[index].discriminator = property;
+  coverage_.cover(pointer, "discriminator");
   return use(index);
 }
 
@@ -720,13 +733,11 @@ std::vector<Types::Field> Types::text_members_of(Bytes pointer, const std::strin
 
 std::vector<Types::Field> Types::form_members_of(Bytes pointer, const std::string& hint,
                                                  bool parts) {
-  std::vector<std::pair<std::string, std::string>> properties;
-  std::vector<std::string> required;
-  bool strict = false;
-  if (!collect(pointer, properties, required, strict, 0)) return {};
+  Collected found;
+  if (!collect(pointer, found, 0)) return {};
   std::vector<Field> fields;
-  for (const auto& [name, place] : properties) {
-    const bool needed = std::ranges::find(required, name) != required.end();
+  for (const auto& [name, place] : found.properties) {
+    const bool needed = std::ranges::find(found.required, name) != found.required.end();
     fields.push_back({name, place, needed});
     fields.back().file = parts && is_file(place);
     fields.back().json = parameter_type(type_of(place, hint + "_" + name)).text.empty();
@@ -736,10 +747,8 @@ std::vector<Types::Field> Types::form_members_of(Bytes pointer, const std::strin
 }
 
 bool Types::is_empty_object(Bytes pointer) {
-  std::vector<std::pair<std::string, std::string>> properties;
-  std::vector<std::string> required;
-  bool strict = false;
-  return collect(pointer, properties, required, strict, 0) && properties.empty() && strict;
+  Collected found;
+  return collect(pointer, found, 0) && found.properties.empty() && found.strict;
 }
 
 bool Types::is_file(Bytes pointer) const {

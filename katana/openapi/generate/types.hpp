@@ -23,6 +23,7 @@
 
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -31,6 +32,8 @@
 #include "katana/base/described.hpp"
 #include "katana/base/separators.hpp"
 #include "katana/openapi/description.hpp"
+#include "katana/openapi/generate/constraints.hpp"
+#include "katana/openapi/generate/coverage.hpp"
 #include "katana/openapi/generate/names.hpp"
 
 namespace katana::openapi::generate {
@@ -57,6 +60,7 @@ struct TypeText {
   std::vector<Use> uses = {};               // the declared types in `text`
   std::vector<TypeText> alternatives = {};  // of an AnyOf
   std::vector<TypeText> items = {};         // of a list: one
+  std::vector<TypeText> values = {};        // of a dictionary: one
 
   // As an item or as content of its own: in a std::optional where null is a value that the type
   // itself does not take.
@@ -72,6 +76,13 @@ class Types {
   TypeText type_of(Bytes pointer, const std::string& hint);
   // All named schemas.
   void add_components();
+  // Of a value that has that type and is no member, so that it has no rules: `where` says what it
+  // is, as in "as a whole body".
+  void miss_rules(Bytes pointer, const TypeText& type, Bytes where);
+  // The schema is left to the handler.
+  void forget(Bytes pointer) { coverage_.forget(pointer); }
+  // Adds a warning for each keyword that the types made so far do not check.
+  void report_unchecked() { coverage_.report(api_, problems_); }
   // A struct of the parameters of an operation.
   struct Field {
     std::string name;              // as it is sent
@@ -181,11 +192,49 @@ class Types {
   TypeText any_of_these(Bytes pointer, std::vector<TypeText> found);
   TypeText joined(Bytes pointer, std::vector<TypeText> all, bool nullable);
   static TypeText list_of_these(TypeText items);
-  bool collect(Bytes pointer, std::vector<std::pair<std::string, std::string>>& properties,
-               std::vector<std::string>& required, bool& strict, int depth);
+  std::optional<TypeText> make_choice(const std::string& pointer, const std::string& hint,
+                                      std::size_t slot);
+  TypeText make_parts(const std::string& pointer, const std::vector<std::string>& parts,
+                      const std::string& hint, std::size_t slot);
+  // The properties of an object with its parts, by name and place.
+  struct Collected {
+    std::vector<std::pair<std::string, std::string>> properties = {};
+    std::vector<std::string> required = {};
+    bool strict = false;
+    std::vector<KeywordAt> covered = {};
+    std::vector<std::pair<std::string, std::string>> replaced = {};  // places of one name
+    std::vector<std::string> strict_parts = {};
+    std::string nameless = {};  // the place of a property ""
+  };
+  bool collect(Bytes pointer, Collected& to, int depth);
+  void check_collected(Bytes pointer, const Collected& from);
+  void cover_counts(Bytes pointer, const Collected& from);
+  // The values of `enum` and `const`, or of a choice of constants.
+  struct Choices {
+    container::List values = {};
+    std::vector<KeywordAt> covered = {};
+  };
+  Choices choices_of(const std::string& pointer) const;
+  static bool is_list_of_constants(const container::List& list);
+  bool fits_type(const TypeText& type, const std::vector<std::string>& types) const;
+  static bool has_constraints(const Object& schema);
+  void warn_of_overlaps(const std::string& pointer, Bytes key,
+                        const std::vector<std::size_t>& parts, const std::vector<TypeText>& found);
+  bool are_disjoint_objects(Bytes one, Bytes other);
+  std::set<std::string> texts_of_member(const Collected& object, Bytes name) const;
+  std::string json_type_of(const TypeText& type) const;
   void add_member(Declared& to, Scope& scope, const std::string& json, const std::string& pointer,
                   bool required, const std::string& hint);
-  std::vector<std::string> rules_of(Bytes pointer, Bytes type);
+  // The rules of a member, and the keywords that they check.
+  struct RuleText {
+    std::vector<std::string> rules = {};
+    std::vector<KeywordAt> covered = {};
+    bool refuses_null = false;
+  };
+  RuleText rules_of(Bytes use, const TypeText& type);
+  void layers_of(Bytes pointer, std::vector<std::string>& layers) const;
+  Held held_of(const TypeText& plain) const;
+  bool is_comparable(const TypeText& item) const;
   void become_file(Member& member);
   void become_json(Member& member, const Field& field);
   bool is_file(Bytes pointer) const;
@@ -209,6 +258,7 @@ class Types {
 
   const Description& api_;
   model::Problems& problems_;
+  Coverage coverage_;
   Scope scope_;
   std::vector<Declared> declared_;
   std::map<std::string, std::size_t, std::less<>> by_pointer_;

@@ -1,4 +1,4 @@
-#include "katana/schema/number.hpp"
+#include "katana/container/json_number.hpp"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstdlib>
 
-namespace katana::schema {
+namespace katana::container {
 
 namespace {
 
@@ -74,6 +74,6 @@ bool is_multiple(Number number, Number divisor) noexcept {
   return value.digits % scaled == 0;
 }
 
-}  // namespace katana::schema
+}  // namespace katana::container
 
 // SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,62 @@
+// Schema access: small questions to a schema as Description::schemas has it.
+//
+// Owns       nothing.
+// Thread     any.
+// Allocates  what it returns.
+// Fails      never: what is not there is empty or null.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "katana/base/bytes.hpp"
+#include "katana/base/described.hpp"
+#include "katana/container/value.hpp"
+
+namespace katana::openapi::generate {
+
+inline std::string below(Bytes pointer, Bytes step) {
+  std::string result(pointer);
+  append_pointer(result, step);
+  return result;
+}
+inline std::string below(Bytes pointer, Bytes step, std::size_t index) {
+  std::string result = below(pointer, step);
+  append_pointer(result, index);
+  return result;
+}
+
+inline Bytes text_of(const container::Object& object, Bytes key) {
+  const container::Value* const value = object.find(key);
+  const bool is_text = value != nullptr && value->kind() == container::Kind::text;
+  return is_text ? Bytes(value->as_text()) : Bytes();
+}
+inline const container::List* list_of(const container::Object& object, Bytes key) {
+  const container::Value* const value = object.find(key);
+  return value == nullptr ? nullptr : value->get_list();
+}
+
+// The types without null; `nullable` when it was there.
+inline std::vector<std::string> types_of(const container::Object& schema, bool& nullable) {
+  std::vector<std::string> types;
+  const container::Value* const type = schema.find("type");
+  if (type == nullptr) return types;
+  const auto add = [&](const container::Value& each) {
+    if (each.kind() != container::Kind::text) return;
+    if (each.as_text() == "null") {
+      nullable = true;
+    } else {
+      types.push_back(each.as_text());
+    }
+  };
+  if (const container::List* const list = type->get_list()) {
+    for (const container::Value& each : *list) add(each);
+  } else {
+    add(*type);
+  }
+  return types;
+}
+
+}  // namespace katana::openapi::generate
+
+// SPDX-License-Identifier: Apache-2.0
