@@ -262,6 +262,31 @@ TEST(GeneratorTest, sources_are_gathered_in_as_many_files_as_are_wanted) {
   }
 }
 
+TEST(GeneratorTest, a_client_sends_a_parameter_in_a_part_of_a_segment) {
+  const std::string text = std::string(head) + R"(paths:
+  /files/{name}-v{major}.tar.gz:
+    get:
+      operationId: fetch_file
+      tags: [files]
+      parameters:
+        - {name: name, in: path, required: true, schema: {type: string}}
+        - {name: major, in: path, required: true, schema: {type: integer}}
+      responses: {'204': {description: x}}
+)";
+  GeneratorOptions options;
+  options.client = true;
+  options.server = false;
+  model::Problems problems;
+  const Generated made =
+      generate(read_description_text("api.yaml", text, problems), options, problems);
+  EXPECT_FALSE(problems.has_errors()) << problems.as_error().describe();
+  EXPECT_EQ(problems.warning_count(), 0u);
+  std::map<std::string, std::string> files;
+  for (const GeneratedFile& each : made.files) files[each.name] = each.text;
+  EXPECT_THAT(files["files_client.cpp"], HasSubstr("\"GET\", \"/files/{name}-v{major}.tar.gz\""));
+  EXPECT_THAT(files["files_client.cpp"], HasSubstr("call.path(\"major\", major_);"));
+}
+
 TEST(GeneratorTest, a_description_with_one_tag_fills_all_sources_alike) {
   std::string text = std::string(head) + "paths:\n";
   for (int number = 0; number < 40; ++number) {

@@ -117,7 +117,8 @@ void Planner::add_paths(OperationPlan& plan, const std::string& tag) {
     plan.pattern += rest.substr(0, open);
     const bool whole =
         open > 0 && rest[open - 1] == '/' && (close + 1 == rest.size() || rest[close + 1] == '/');
-    if (!whole) {
+    // A client writes it as any other; a route has whole segments.
+    if (!whole && options_.server) {
       leave(operation.location,
             fmt::format("the path '{}' has a parameter in a part of a segment", operation.path));
     }
