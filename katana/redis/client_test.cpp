@@ -289,6 +289,21 @@ TEST_F(OutageTest, calls_wait_for_a_server_that_is_back_soon) {
   }
 }
 
+TEST_F(OutageTest, an_idle_connection_whose_server_hangs_is_down_without_a_call) {
+  Options options = options_for(server.url());
+  options.stalled_after = milliseconds(100);
+  Client redis = client_of(std::move(options));
+  EXPECT_EQ(run(wait(redis.ping())), true);
+  const Totals before = redis.totals();
+  server.pause();
+  ASSERT_TRUE(turn_until(reactor(), [&] { return redis.status().up == 0; }));
+  EXPECT_THAT(redis.status().why->describe(), HasSubstr("has answered nothing for 100 ms"));
+  server.go_on();
+  ASSERT_TRUE(turn_until(reactor(), [&] { return redis.status().up == 1; }));
+  EXPECT_EQ(run(wait(redis.ping())), true);
+  EXPECT_EQ(redis.totals().abandoned, before.abandoned) << "a probe is nobody's call";
+}
+
 TEST_F(OutageTest, a_write_that_was_sent_to_a_server_that_stops_has_an_unknown_outcome) {
   Options options = options_for(server.url());
   options.timeout = milliseconds(100);

@@ -60,7 +60,8 @@ struct Pending final : ListHook<Pending>, core::TimerEntry {
   const std::string* script = nullptr;
   Pipeline* home = nullptr;  // whose list it is in; null: it is the call's alone
   Waiting waiting;
-  bool awaited = false;  // somebody waits, and `waiting` is set
+  bool awaited = false;   // somebody waits, and `waiting` is set
+  bool is_probe = false;  // of an idle connection, and nobody's call
   Effect effect;
   State state = State::queued;
   Instant sent_at = {};

@@ -183,8 +183,23 @@ void Pipeline::flush() noexcept {
   }
 }
 
+// A server that hangs closes nothing: an idle connection would count as up, and the next call would
+// be the one that finds out.
+void Pipeline::probe() noexcept {
+  const Duration most = shared_->options().stalled_after;
+  reactor_.timers().arm(stall_timer_, reactor_.now() + most);
+  auto pending = std::make_unique<Pending>(Command("PING"), Effect::reads);
+  if (!connection_.is_up() || leaving_ || !connection_.write(pending->command.wire())) return;
+  pending->command.release();
+  pending->is_probe = true;
+  pending->home = this;
+  pending->state = Pending::State::sent;
+  pending->sent_at = reactor_.now();
+  sent_.push_back(*pending.release());
+}
+
 void Pipeline::look_for_stall() noexcept {
-  if (sent_.empty()) return;
+  if (sent_.empty()) return probe();
   const Duration most = shared_->options().stalled_after;
   const Instant due = sent_.first()->sent_at + most;
   if (reactor_.now() < due) return reactor_.timers().arm(stall_timer_, due);
@@ -282,7 +297,7 @@ bool Pipeline::take_reply(Reply reply) {
     counters_->reply_wait_ns.add(static_cast<std::uint64_t>((reactor_.now() - pending.sent_at).ns));
     answer(pending, std::move(reply));
   } else {
-    counters_->abandoned.add();
+    if (!pending.is_probe) counters_->abandoned.add();
     delete &pending;
   }
   if (!leaving_ || !sent_.empty()) return true;
@@ -298,6 +313,7 @@ bool Pipeline::take_greeting(const Reply& reply) {
   }
   if (greeting_.is_going()) return true;
   connection_.established();
+  reactor_.timers().arm(stall_timer_, reactor_.now() + shared_->options().stalled_after);
   down_since_ = never;
   down_timer_.cancel();
   flush();

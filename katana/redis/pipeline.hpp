@@ -90,6 +90,7 @@ class Pipeline final : public core::Attachment, private upstream::Owner {
   void note_down(const katana::Error& why) noexcept;
   bool is_given_up() const noexcept;
   void look_for_stall() noexcept;
+  void probe() noexcept;
   void forget(Pending& pending) noexcept;
 
   friend struct Pending;
