@@ -106,6 +106,15 @@ TEST_F(HttpCacheRules, at_the_very_end_of_its_time_a_reply_is_not_fresh) {
   EXPECT_EQ(content(), "page 2");
 }
 
+TEST_F(HttpCacheRules, a_reply_that_is_kept_for_longer_is_not_fresh_at_the_end_of_its_time) {
+  fields = {{"Cache-Control", "max-age=60, stale-while-revalidate=30"}};
+  EXPECT_EQ(content(), "page 1");
+  server().advance(milliseconds(59'999));
+  EXPECT_EQ(content(), "page 1");
+  server().advance(milliseconds(1));
+  EXPECT_EQ(content(), "page 2");
+}
+
 TEST_F(HttpCacheRules, a_reply_that_is_stale_when_it_is_made_is_not_kept) {
   fields = {{"Cache-Control", "max-age=60, stale-while-revalidate=600"}, {"Age", "60"}};
   EXPECT_EQ(get().header("cache-status"), "katana; fwd=uri-miss");
@@ -128,6 +137,28 @@ TEST_F(HttpCacheRules, a_500_is_replaced_by_an_old_reply_as_any_5xx_is) {
   }
   status = 499;
   EXPECT_EQ(get().status(), 499u);
+}
+
+TEST_F(HttpCacheRules, an_error_is_not_replaced_at_the_end_of_stale_if_error) {
+  fields = {{"Cache-Control", "max-age=10, stale-while-revalidate=40, stale-if-error=20"}};
+  EXPECT_EQ(content(), "page 1");
+  status = 503;
+  server().advance(milliseconds(29'999));
+  EXPECT_EQ(content(), "page 1");
+  server().advance(milliseconds(1));
+  EXPECT_EQ(get().status(), 503u);
+}
+
+TEST_F(HttpCacheRules, an_old_reply_is_not_shown_at_the_end_of_stale_while_revalidate) {
+  fields = {{"Cache-Control", "max-age=10, stale-while-revalidate=20, stale-if-error=40"}};
+  EXPECT_EQ(content(), "page 1");
+  server().advance(seconds(30));
+  takes = seconds(1);
+  auto first = server().begin_get("/page");
+  auto second = server().begin_get("/page");
+  server().advance(seconds(1));
+  EXPECT_EQ(first.reply().content(), "page 2");
+  EXPECT_EQ(second.reply().content(), "page 2");
 }
 
 TEST_F(HttpCacheRules, only_a_200_is_answered_with_304) {

@@ -238,7 +238,6 @@ void Machine::end_header() noexcept {
 
 void Machine::refuse(Refusal refusal) noexcept {
   refusal_ = refusal;
-  source_.reset();
   state_ = State::refused;
 }
 

@@ -50,7 +50,10 @@ std::string read_with(const std::string& bytes, const std::string& behind, std::
     const Bytes given = Bytes(all).substr(at, std::max<std::size_t>(size, 1));
     const Step step = machine.next(given);
     at += step.consumed;
-    if (step.event == Event::refused) return std::string(name_of(machine.refusal()));
+    if (step.event == Event::refused) {
+      EXPECT_FALSE(machine.source()) << "a header that is refused says nothing of its client";
+      return std::string(name_of(machine.refusal()));
+    }
     if (step.event == Event::done) {
       EXPECT_EQ(at, bytes.size());
       if (!machine.source()) return "nobody";
