@@ -422,6 +422,42 @@ class ContractsTest(TidyTest):
                       "katana/base/a_test.cpp": "#include <array>\n", "katana/base/b.cpp": "#include <array>\n"})
 
 
+class DecisionsTest(TidyTest):
+    check = "decisions"
+    path = "docs/decisions/0001-a-decision.md"
+    later = "docs/decisions/0007-another.md"
+    text = ("# 0001: A listener closes after its drain\n\nTopic: Engines\n\nStatus: accepted\n\n"
+            "Summary: A listener closes last.\nOtherwise connections are reset.\n\n"
+            "## Context\n\nText.\n\n## Decision\n\nText.\n")
+
+    def changed(self, old, new):
+        self.assertIn(old, self.text)
+        return {self.path: self.text.replace(old, new), self.later: self.text.replace("# 0001", "# 0007")}
+
+    def test_a_decision_of_the_form_is_accepted_and_so_are_other_documents(self):
+        self.accepts({self.path: self.text, "docs/guides/0001-a.md": "# A guide\n", "docs/decisions/a.txt": "text\n"})
+
+    def test_title_topic_status_and_summary_are_asked_for_in_this_order(self):
+        for name, old, new in (("title", "# 0001: A", "# A"), ("title", "drain\n", "drain.\n"),
+                               ("title", "# 0001", "# 0002"), ("topic", "Topic: ", ""), ("status", "accepted", "new"),
+                               ("summary", "Summary: ", ""), ("summary", "last.\n", "last. ")):
+            with self.subTest(name, new=new):
+                self.refuses(self.changed(old, new), f"{self.path}:1: its {name} has not the form")
+
+    def test_the_status_names_later_decisions_that_exist(self):
+        self.accepts(self.changed("accepted", "amended by [0007](0007-another.md)"))
+        self.accepts(self.changed("accepted", "superseded by [0007](0007-another.md), [0007](0007-another.md)"))
+        for link in ("[0007](0007-other.md)", "[0008](0007-another.md)", "[0001](0001-a-decision.md)"):
+            with self.subTest(link):
+                self.refuses(self.changed("accepted", f"amended by {link}"), f"{self.path}:5: '")
+
+    def test_headings_are_those_of_the_list_in_its_order(self):
+        self.accepts(self.changed("## Decision", "```\n## Code\n```\n\n### A part\n\n## Measured"))
+        for heading in ("Why not", "Context"):
+            self.refuses(self.changed("## Decision", f"## {heading}"), f"{self.path}:1: headings Context, {heading}")
+        self.refuses(self.changed("## Context", "## Evidence"), f"{self.path}:1: headings Evidence, Decision")
+
+
 class LicencesTest(TidyTest):
     check = "licences"
     line = "SPDX-License-Identifier: Apache-2.0"
