@@ -514,7 +514,9 @@ class PromisesTest(TidyTest):
              "katana/engine/cases_test.hpp": "#define KATANA_CASE(name) TYPED_TEST_P(Engine, name)\n"
                                              "KATANA_CASE(accepts) {}\n",
              "katana/wire/http1/machine.cases.md": "# Cases\n## Two Hosts\n",
-             "tests/conformance/h1corpus.json": '{"cases": [{"name": "smuggle-te"}]}', "tools/matrix": "row walk\n"}
+             "tests/conformance/h1corpus.json": '{"cases": [{"name": "smuggle-te"}]}', "tools/matrix": "row walk\n",
+             "SECURITY.md": "", "docs/known-attacks.md": "", "docs/reference/limits.md": "", "docs/threat-model.md": "",
+             "docs/asvs.md": ""}
     table = "| class | shown by |\n|---|---|\n"
     contract = "// Thing: it is.\n//\n// Invariant  it holds,\n//            whatever comes.\n#pragma once\n"
 
@@ -551,6 +553,13 @@ class PromisesTest(TidyTest):
         self.accepts(self.documents(f"{title}1. It holds,\n   always. Shown by `Thing`.\n\n## More\n\n1. One.\n"))
         self.refuses(self.documents(f"{title}1. It holds. Shown by `Thing`.\n2. So does this, see `Thing`.\n"),
                      "SECURITY.md:4: no test shows '2. So does this")
+
+    def test_each_page_of_promises_is_read_and_is_there(self):
+        for page in ("SECURITY.md", "docs/known-attacks.md", "docs/reference/limits.md", "docs/threat-model.md",
+                     "docs/asvs.md"):
+            self.refuses({**self.tests, page: f"{self.table}| a thing | `Gone` |\n"}, f"{page}:3: the test 'Gone'")
+            without = {path: text for path, text in self.tests.items() if path != page}
+            self.refuses(without, f"{page}:1: the page is not there")
 
     def test_an_invariant_of_a_header_has_its_row(self):
         row = "| header | shown by |\n|---|---|\n| [`katana/x/thing.hpp`](../katana/x/thing.hpp) | `Thing` |\n"

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <concepts>
 #include <fstream>
 #include <map>
@@ -38,6 +39,7 @@ std::string text_of(const ApplicationSettings& settings) {
   for (const std::size_t each :
        {std::size_t{options.reactor.engine.links_max}, options.reactor.engine.receive_bytes_max,
         options.reactor.output_blocks_max, options.reactor.output_blocks_reserve,
+        std::size_t{options.http.websocket.subscriptions_max},
         static_cast<std::size_t>(options.backlog)}) {
     add(each);
   }
@@ -71,10 +73,13 @@ Loaded load_with(const std::string& key, const std::string& value) {
   return config::Config<ApplicationSettings>::load(std::move(sources));
 }
 
-// The keys of each row of the tables in SECURITY.md that have a column of keys.
-std::map<std::string, std::vector<std::string>> rows_of_security() {
+constexpr const char* limits_page = "docs/reference/limits.md";
+constexpr const char* attacks_page = "docs/known-attacks.md";
+
+// The keys of each row of the tables of a page that have a column of keys.
+std::map<std::string, std::vector<std::string>> rows_with_keys(const char* path) {
   std::map<std::string, std::vector<std::string>> rows;
-  std::ifstream page(in_tree("SECURITY.md"));
+  std::ifstream page(in_tree(path));
   bool in_table = false;
   for (std::string line; std::getline(page, line);) {
     if (!line.starts_with('|')) in_table = false;
@@ -96,12 +101,14 @@ std::map<std::string, std::vector<std::string>> rows_of_security() {
 }
 
 // Each key is set to whatever else it takes, and is then in the options of the server.
-TEST(Settings, every_limit_of_security_md_is_set_by_the_key_it_names) {
+TEST(Settings, every_limit_of_the_reference_is_set_by_the_key_it_names) {
   const auto defaults = load_with("", "");
   ASSERT_TRUE(defaults) << defaults.error().describe();
   const std::string before = text_of(*defaults->get());
   std::size_t keys = 0;
-  for (const auto& [row, names] : rows_of_security()) {
+  auto rows = rows_with_keys(limits_page);
+  rows.merge(rows_with_keys(attacks_page));
+  for (const auto& [row, names] : rows) {
     for (const std::string& key : names) {
       ++keys;
       bool set = false;
@@ -116,23 +123,35 @@ TEST(Settings, every_limit_of_security_md_is_set_by_the_key_it_names) {
       EXPECT_TRUE(set) << key << " changes nothing\n" << refusals;
     }
   }
-  EXPECT_GT(keys, 90u);
+  EXPECT_GT(keys, 150u);
 }
 
 // A table of limits whose keys are not named would not be tested either.
-TEST(Settings, every_table_of_limits_in_security_md_names_its_keys) {
-  std::ifstream page(in_tree("SECURITY.md"));
+std::size_t tables_with_keys(const char* path, const std::vector<std::string>& sections) {
+  std::ifstream page(in_tree(path));
   std::string section, before;
   std::size_t tables = 0;
   for (std::string line; std::getline(page, line); before = line) {
     if (line.starts_with("## ") || line.starts_with("### ")) section = line;
-    const bool of_limits = section == "## Limits" || section == "### HTTP/2" ||
-                           section == "## TLS" || section == "## HTTP client";
+    const bool of_limits = std::ranges::find(sections, section) != sections.end();
     if (!of_limits || !line.starts_with("|---")) continue;
     ++tables;
     EXPECT_TRUE(before.ends_with("| key |")) << section << ": " << before;
   }
-  EXPECT_EQ(tables, 8u);
+  return tables;
+}
+
+TEST(Settings, every_table_of_limits_in_the_reference_names_its_keys) {
+  const std::vector<std::string> sections = {
+      "## HTTP/1.1: sizes", "## HTTP/1.1: timeouts",
+      "## HTTP/2",          "## WebSocket",
+      "## Each reactor",    "## Each client",
+      "## Each service",    "## TLS",
+      "## HTTP client",     "## Sessions, passwords and the audit log",
+      "## The bus",         "## Redis",
+  };
+  EXPECT_EQ(tables_with_keys(limits_page, sections), sections.size());
+  EXPECT_EQ(tables_with_keys(attacks_page, {"## HTTP/2"}), 1u);
 }
 
 TEST(Settings, every_value_says_what_it_means) {

@@ -1,4 +1,5 @@
-// The tables of limits in SECURITY.md and docs/guides/http2.md against the defaults in the code.
+// The tables of limits in docs/reference/limits.md and docs/guides/http2.md against the defaults in
+// the code.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -189,7 +190,40 @@ void expect_documented(const std::vector<Limit>& limits, std::string_view page) 
   }
 }
 
-TEST(Limits, are_in_security_md_with_their_defaults) { expect_documented(limits(), "SECURITY.md"); }
+// limits_of_http2() by their names in docs/reference/limits.md, where HTTP/1.1 has the same ones.
+std::vector<Limit> qualified_limits_of_http2() {
+  constexpr std::size_t options_count = 3;  // the first ones, of Http2Options
+  std::vector<Limit> limits = limits_of_http2();
+  for (std::size_t index = 0; index < limits.size(); ++index) {
+    const std::string_view scope = index < options_count ? "Http2Options::" : "http2::Limits::";
+    limits[index].name.insert(0, scope);
+  }
+  return limits;
+}
+
+std::vector<Limit> limits_of_websocket() {
+  const session::WebSocketOptions options;
+  const ws::Limits& limits = options.limits;
+  return {
+      {"WebSocketOptions::limits.message_bytes_max", bytes(limits.message_bytes_max)},
+      {"WebSocketOptions::limits.frame_bytes_max", bytes(limits.frame_bytes_max)},
+      {"WebSocketOptions::limits.fragments_max", shown(limits.fragments_max)},
+      {"WebSocketOptions::limits.message_timeout", time(limits.message_timeout)},
+      {"WebSocketOptions::limits.ping_after", time(limits.ping_after)},
+      {"WebSocketOptions::limits.pong_timeout", time(limits.pong_timeout)},
+      {"WebSocketOptions::limits.close_timeout", time(limits.close_timeout)},
+      {"WebSocketOptions::queue_bytes_max", bytes(options.queue_bytes_max)},
+      {"WebSocketOptions::posted_bytes_max", bytes(options.posted_bytes_max)},
+      {"WebSocketOptions::subscriptions_max", shown(options.subscriptions_max)},
+  };
+}
+
+TEST(Limits, are_in_the_reference_with_their_defaults) {
+  constexpr std::string_view page = "docs/reference/limits.md";
+  expect_documented(limits(), page);
+  expect_documented(qualified_limits_of_http2(), page);
+  expect_documented(limits_of_websocket(), page);
+}
 
 TEST(Limits, of_http2_are_in_its_guide_with_their_defaults) {
   expect_documented(limits_of_http2(), "docs/guides/http2.md");
