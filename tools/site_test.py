@@ -9,7 +9,7 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from site_parts import api, built, comments, diagrams, headers, markdown, stage  # noqa: E402
+from site_parts import api, built, comments, diagrams, headers, index, markdown, stage  # noqa: E402
 
 HEADER = """\
 // Tank: what holds water.
@@ -136,6 +136,39 @@ class LinksTest(Folder):
     def test_anchors_are_those_of_headings(self):
         self.assertEqual([anchor for _, _, anchor in markdown.headings("# A `B<C>`!\n## D\n## D\n## E {#f}\n")],
                          ["a-bc", "d", "d_1", "f"])
+
+
+class IndexTest(Folder):
+    def found(self, text, *others):
+        files = self.write({"docs/README.md": text, **{name: "# A page\n" for name in others}})
+        return list(index.findings(self.root, files))
+
+    def test_a_page_that_is_missing_or_listed_twice_is_named(self):
+        found = self.found("[a](guides/a.md) [a](guides/a.md#one)\n", "docs/guides/a.md", "docs/operate/b.md")
+        self.assertEqual([each.split(". ")[0] for each in found],
+                         ["docs/README.md: docs/guides/a.md is linked 2 times",
+                          "docs/README.md: docs/operate/b.md is linked 0 times"])
+
+    def test_pages_that_are_listed_once_and_pages_of_other_folders_are_accepted(self):
+        self.assertEqual(self.found("[a](guides/a.md)\n", "docs/guides/a.md", "docs/decisions/0001-a.md"), [])
+
+    def test_metrics_of_pages_for_operators_exist(self):
+        files = self.write({"docs/reference/metrics.md": "`katana_open_total` `katana_time_seconds`\n",
+                            "docs/guides/queue.md": "`katana_queue_ready`\n",
+                            "docs/operate/a.md": "`katana_queue_ready` `katana_opened_total`\n",
+                            "docs/operate/b.json": '{"expr": "katana_time_seconds_bucket + katana_queue_ready"}'})
+        found = list(index.metric_findings(self.root, files))
+        self.assertEqual([each.split(" (")[0] for each in found],
+                         ["docs/operate/a.md: no program serves 'katana_opened_total'",
+                          "docs/operate/b.json: no program serves 'katana_queue_ready'"])
+
+    def test_messages_in_code_style_are_in_a_source(self):
+        files = self.write({"katana/base/tank.cpp": 'fail("the tank is full, " \n     "raise litres_max");\n',
+                            "docs/operate/a.md": "| message contains | cause |\n|---|---|\n"
+                                                 "| `tank is full, raise …`, \"No such file\" | one |\n"
+                                                 "| `the tank … is empty` | `not looked for` |\n"})
+        (found,) = index.message_findings(self.root, files)
+        self.assertIn("docs/operate/a.md: no source has the message 'is empty'.", found)
 
 
 class NavigationTest(Folder):

@@ -36,6 +36,8 @@ def documents(files):
             pages[name] = "index.md"
         elif name == "docs/README.md":
             pages[name] = "documents.md"
+        elif name == "docs/decisions/README.md":
+            pages[name] = "decisions/index.md"
         elif name.startswith("docs/") and name.endswith((".md", ".png", ".svg")):
             pages[name] = name.removeprefix("docs/")
         elif "/" not in name and name.endswith(".md"):
