@@ -1,8 +1,8 @@
 #include "katana/wire/http1/response_machine.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
-#include <string>
 
 #include "katana/wire/http/characters.hpp"
 #include "katana/wire/http/field_list.hpp"
@@ -129,6 +129,25 @@ ResponseMachine::Step ResponseMachine::next(Bytes input, bool to_head, HeadMemo&
   return {input.empty() ? Event::needs_more : Event::content, input.size(), input};
 }
 
+// A line with its end. Empty, or what is wrong.
+const char* ResponseMachine::read_line(Bytes line, bool is_first, ReplyFacts& facts) noexcept {
+  if (!line.ends_with("\r\n") || line.find('\n') != line.size() - 1) {
+    return "LF without CR in the head";
+  }
+  line.remove_suffix(2);
+  if (line.find('\r') != Bytes::npos) return "CR without LF in the head";
+  return is_first ? read_status_line(line, facts) : read_field_line(line, facts);
+}
+
+// The copy is on the stack, because a machine does not allocate, and `input` belongs to the caller.
+const char* ResponseMachine::read_folded_line(Bytes line, ReplyFacts& facts) noexcept {
+  std::array<char, head_bytes_max> unfolded;
+  std::memcpy(unfolded.data(), line.data(), line.size());
+  unfold(unfolded.data(), line.size());
+  facts.folded = true;
+  return read_line(Bytes(unfolded.data(), line.size()), false, facts);
+}
+
 ResponseMachine::Step ResponseMachine::next_line(Bytes input, bool to_head,
                                                  HeadMemo& memo) noexcept {
   const bool begins_here = head_bytes_ == 0;
@@ -155,23 +174,11 @@ ResponseMachine::Step ResponseMachine::next_line(Bytes input, bool to_head,
     if (end == Bytes::npos || may_go_on) return {Event::needs_more, at, {}};
     at += line_bytes;
     const bool is_first = head_bytes_ == 0;
-    Bytes line = rest.substr(0, line_bytes);
-    std::string unfolded;
-    if (folds) [[unlikely]] {
-      unfolded = line;
-      unfold(unfolded.data(), unfolded.size());
-      line = unfolded;
-      reading_.folded = true;
-    }
-    if (!line.ends_with("\r\n") || line.find('\n') != line.size() - 1) {
-      return malformed("LF without CR in the head");
-    }
-    line.remove_suffix(2);
-    if (line.find('\r') != Bytes::npos) return malformed("CR without LF in the head");
-    if (line.empty() && !is_first) break;
+    const Bytes line = rest.substr(0, line_bytes);
+    if (!is_first && line == "\r\n") break;
     if (is_first) reading_ = {};
     const char* problem =
-        is_first ? read_status_line(line, reading_) : read_field_line(line, reading_);
+        folds ? read_folded_line(line, reading_) : read_line(line, is_first, reading_);
     if (*problem != '\0') return malformed(problem);
     head_bytes_ += static_cast<std::uint32_t>(line_bytes);
   }

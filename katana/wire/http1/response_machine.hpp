@@ -100,6 +100,8 @@ class ResponseMachine {
   enum class State : std::uint8_t { head, length, chunks, until_close };
 
   Step next_line(Bytes input, bool to_head, HeadMemo& memo) noexcept;
+  static const char* read_line(Bytes line, bool is_first, ReplyFacts& facts) noexcept;
+  static const char* read_folded_line(Bytes line, ReplyFacts& facts) noexcept;
   Step end_head(Bytes input, std::size_t consumed, bool to_head) noexcept;
   Step next_length(Bytes input, std::size_t consumed) noexcept;
   Step next_chunks(Bytes input) noexcept;
