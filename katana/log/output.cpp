@@ -54,6 +54,22 @@ std::size_t write_all(int descriptor, Bytes octets) noexcept {
   return done;
 }
 
+// /dev/stdout, /dev/fd/5 and /proc/self/fd/5 name a descriptor that others hold, even where it is of
+// a regular file: a rename would take away the name, and a cut what others have written.
+bool is_descriptor_path(Bytes path) noexcept {
+  return path.starts_with("/dev/") || path.starts_with("/proc/");
+}
+
+int open_file(const std::string& path) noexcept {
+  // A socket, which systemd gives, can be written to but not opened by its name.
+  if (path == "/dev/stdout") return fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, first_of_files);
+  if (path == "/dev/stderr") return fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, first_of_files);
+  constexpr int flags = O_APPEND | O_CLOEXEC | O_NOCTTY;
+  const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | flags, file_mode);
+  if (descriptor >= 0 || errno != EACCES) return descriptor;
+  return ::open(path.c_str(), O_WRONLY | flags);
+}
+
 }  // namespace
 
 Result<void> DescriptorOutput::write(Bytes records) {
@@ -69,11 +85,7 @@ void FileOutput::close() noexcept {
 Result<void> FileOutput::open(const Layout& layout) {
   close();
   // For reading too: what a killed process left is looked at.
-  descriptor_ =
-      ::open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, file_mode);
-  if (descriptor_ < 0 && errno == EACCES) {
-    descriptor_ = ::open(path_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY);
-  }
+  descriptor_ = open_file(path_);
   if (descriptor_ < 0) return failed("open", errno);
   if (descriptor_ <= STDERR_FILENO) {
     // Standard error was closed, and what is printed there must not get into the file.
@@ -84,7 +96,7 @@ Result<void> FileOutput::open(const Layout& layout) {
   }
   struct stat facts{};
   if (fstat(descriptor_, &facts) != 0) return failed("fstat", errno);
-  regular_ = S_ISREG(facts.st_mode);
+  regular_ = S_ISREG(facts.st_mode) && !is_descriptor_path(path_);
   size_ = regular_ ? static_cast<std::uint64_t>(facts.st_size) : 0;
   // There is no portable time of birth; the last change is the nearest that is known.
   begun_wall_ns_ = size_ != 0 ? std::int64_t{facts.st_mtim.tv_sec} * 1'000'000'000 : 0;
@@ -126,6 +138,11 @@ Result<void> FileOutput::write(Bytes records) {
 }
 
 Result<void> FileOutput::rotate(unsigned keep, const Layout& layout) {
+  if (!regular_) {  // a pipe or device has no earlier files, and grows nowhere
+    size_ = 0;
+    begun_wall_ns_ = 0;
+    return {};
+  }
   const auto old = [this](unsigned number) { return fmt::format("{}.{}", path_, number); };
   if (keep == 0 && unlink(path_.c_str()) != 0) return failed("unlink", errno);
   for (unsigned number = keep; number > 1; --number) {
