@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -60,10 +61,34 @@ bool is_descriptor_path(Bytes path) noexcept {
   return path.starts_with("/dev/") || path.starts_with("/proc/");
 }
 
+// Holds the free numbers up to that of standard error, by descriptors that cannot be written to. An
+// open() beside it gets a higher number, so what another thread prints never gets into that file.
+class LowNumbers {
+ public:
+  LowNumbers() noexcept {
+    while (count_ < held_.size()) {
+      const int descriptor = ::open("/", O_PATH | O_CLOEXEC);
+      if (descriptor < 0) return;
+      held_[count_++] = descriptor;
+      if (descriptor > STDERR_FILENO) return;
+    }
+  }
+  ~LowNumbers() {
+    while (count_ > 0) ::close(held_[--count_]);
+  }
+  LowNumbers(const LowNumbers&) = delete;
+  LowNumbers& operator=(const LowNumbers&) = delete;
+
+ private:
+  std::array<int, STDERR_FILENO + 2> held_{};
+  std::size_t count_ = 0;
+};
+
 int open_file(const std::string& path) noexcept {
   // A socket, which systemd gives, can be written to but not opened by its name.
   if (path == "/dev/stdout") return fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, first_of_files);
   if (path == "/dev/stderr") return fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, first_of_files);
+  const LowNumbers held;
   constexpr int flags = O_APPEND | O_CLOEXEC | O_NOCTTY;
   const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | flags, file_mode);
   if (descriptor >= 0 || errno != EACCES) return descriptor;
@@ -87,13 +112,6 @@ Result<void> FileOutput::open(const Layout& layout) {
   // For reading too: what a killed process left is looked at.
   descriptor_ = open_file(path_);
   if (descriptor_ < 0) return failed("open", errno);
-  if (descriptor_ <= STDERR_FILENO) {
-    // Standard error was closed, and what is printed there must not get into the file.
-    const int low = std::exchange(descriptor_, fcntl(descriptor_, F_DUPFD_CLOEXEC, first_of_files));
-    const int number = errno;
-    ::close(low);
-    if (descriptor_ < 0) return failed("fcntl", number);
-  }
   struct stat facts{};
   if (fstat(descriptor_, &facts) != 0) return failed("fstat", errno);
   regular_ = S_ISREG(facts.st_mode) && !is_descriptor_path(path_);
