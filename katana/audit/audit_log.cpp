@@ -36,7 +36,9 @@ Result<std::unique_ptr<AuditLog>> AuditLog::open(AuditOptions options) {
                             options.key.size(), key_bytes_min));
   }
   std::unique_ptr<AuditLog> log(new AuditLog(std::move(options)));
-  auto file = AuditFile::open(log->options_.file, log->options_.key, log->options_.file_bytes_max);
+  auto file = AuditFile::open(
+      log->options_.file, log->options_.key,
+      {.file_bytes_max = log->options_.file_bytes_max, .lock_wait = log->options_.lock_wait});
   if (!file) return std::unexpected(file.error());
   log->file_ = *std::move(file);
   log->head_ = log->file_->head();
@@ -119,9 +121,8 @@ void AuditLog::write_waiting() noexcept {
   std::vector<std::string> members;
   members.reserve(entries.size());
   for (const auto& entry : entries) members.push_back(std::move(entry->members));
-  Result<void> outcome = file_->append(members);
+  Result<void> outcome = file_->append(members, options_.sync == Sync::each);
   is_dirty_ = is_dirty_ || outcome.has_value();
-  if (outcome && options_.sync == Sync::each) outcome = file_->sync();
   for (const auto& entry : entries) entry->outcome = outcome;
   // Relaxed: counts alone.
   (outcome ? recorded_ : failed_).fetch_add(entries.size(), std::memory_order_relaxed);
@@ -131,9 +132,11 @@ void AuditLog::write_waiting() noexcept {
 }
 
 void AuditLog::sync_now() noexcept {
-  if (!std::exchange(is_dirty_, false)) return;
-  // A failure breaks the file: the next event is refused, and says why.
+  if (!is_dirty_) return;
+  // A failure of the disk breaks the file: the next event is refused, and says why. Another
+  // process's lock does not, and the next interval flushes.
   Result<void> outcome = file_->sync();
+  is_dirty_ = !outcome;
   const std::lock_guard lock(mutex_);
   last_ = std::move(outcome);
 }

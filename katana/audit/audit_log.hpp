@@ -15,7 +15,8 @@
 //            be, in the file; Code::out_of_range for an event that is too long.
 // Invariant  events are in the file in the order in which they were recorded; those that wait
 //            together share one write and one flush. What record() acknowledged is on the disk
-//            (Sync::each), or will be within sync_interval.
+//            (Sync::each), or will be within sync_interval. Several logs on one file, of one or of
+//            several processes, make one chain.
 #pragma once
 
 #include <atomic>
@@ -43,12 +44,13 @@ enum class Sync : std::uint8_t { each, interval, never };
 KATANA_DESCRIBE_ENUM(Sync, each, interval, never)
 
 struct AuditOptions {
-  std::string file;        // mode 0600; one process writes it. It is made if it is not there
-  std::string key = {};    // of the chain: 32 octets or more; empty: it is not keyed
-  Sync sync = Sync::each;  // with each an event that was acknowledged is on the disk
+  std::string file;                     // mode 0600. It is made if it is not there
+  std::string key = {};                 // of the chain: 32 octets or more; empty: it is not keyed
+  Sync sync = Sync::each;               // with each an event that was acknowledged is on the disk
   Duration sync_interval = seconds(1);  // of Sync::interval: what a power cut may take
   std::uint64_t file_bytes_max = std::uint64_t{64} << 20;  // then it is rotated; none is deleted
   std::size_t waiting_max = 1024;                          // events that are not written yet
+  Duration lock_wait = seconds(5);  // for another process that writes the file; then they fail
 };
 
 class AuditLog {
@@ -96,7 +98,7 @@ class AuditLog {
   std::vector<std::shared_ptr<Entry>> waiting_;
   bool is_write_posted_ = false;  // a job that takes what waits is in the pool's queue
   AuditHead head_;
-  Result<void> last_ = {};  // what came of the last write or flush
+  Result<void> last_ = {};           // what came of the last write or flush
   std::unique_ptr<AuditFile> file_;  // of the thread that writes
   bool is_dirty_ = false;            // likewise
   std::atomic<std::uint64_t> recorded_ = 0;

@@ -1,4 +1,6 @@
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -9,6 +11,7 @@
 #include <memory>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "katana/audit/audit_log.hpp"
@@ -46,6 +49,10 @@ class AuditTest : public ::testing::Test {
     const AuditEvent event{.action = "user.delete", .actor = "ann", .object = object};
     return loop.run(log_->record(event));
   }
+  std::string refused_event() {
+    const auto kept = record("refused");
+    return kept ? "recorded" : kept.error().describe();
+  }
   // After three events and the end of the log.
   void write_three() {
     open();
@@ -66,6 +73,22 @@ class AuditTest : public ::testing::Test {
   void put(const std::vector<std::string>& lines) const {
     std::ofstream file(path(), std::ios::trunc);
     for (const std::string& line : lines) file << line << '\n';
+  }
+  // In their order, oldest first.
+  std::vector<std::string> all_files() const {
+    std::vector<std::pair<std::uint64_t, std::string>> parts;
+    for (const auto& entry : fs::directory_iterator(folder_)) {
+      const std::string name = entry.path().filename();
+      const std::string number = name.substr(std::string("audit.jsonl").size());
+      if (number.starts_with(".") && number != ".head") {
+        parts.emplace_back(std::stoull(number.substr(1)), entry.path());
+      }
+    }
+    std::ranges::sort(parts);
+    std::vector<std::string> files;
+    for (const auto& [number, name] : parts) files.push_back(name);
+    files.push_back(path());
+    return files;
   }
   std::string verified(const std::optional<AuditHead>& anchor = {}) const {
     const auto done = verify_audit(std::vector{path()}, options_.key, anchor);
@@ -169,19 +192,8 @@ TEST_F(AuditTest, rotated_files_are_one_chain) {
   for (int count = 0; count < 20; ++count) ASSERT_TRUE(record(std::to_string(count)));
   const AuditHead head = log_->head();
   log_.reset();
-  std::vector<std::pair<std::uint64_t, std::string>> parts;
-  for (const auto& entry : fs::directory_iterator(folder_)) {
-    const std::string name = entry.path().filename();
-    const std::string number = name.substr(std::string("audit.jsonl").size());
-    if (number.starts_with(".") && number != ".head") {
-      parts.emplace_back(std::stoull(number.substr(1)), entry.path());
-    }
-  }
-  ASSERT_GT(parts.size(), 2u);
-  std::ranges::sort(parts);
-  std::vector<std::string> files;
-  for (const auto& [number, name] : parts) files.push_back(name);
-  files.push_back(path());
+  std::vector<std::string> files = all_files();
+  ASSERT_GT(files.size(), 3u);
   const auto all = verify_audit(files, options_.key, head);
   ASSERT_TRUE(all) << all.error().describe();
   EXPECT_EQ(all->first, 0u);
@@ -243,10 +255,215 @@ TEST_F(AuditTest, of_many_at_once_each_is_written_or_refused) {
   EXPECT_EQ(verified(head), "right");
 }
 
-TEST_F(AuditTest, a_file_that_others_can_read_or_that_another_writes_is_refused) {
+// What another process appends, and its lock; its end gives the lock back.
+class AnotherProcess {
+ public:
+  explicit AnotherProcess(const std::string& path)
+      : file_(::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC)) {}
+  ~AnotherProcess() { end(); }
+  AnotherProcess(const AnotherProcess&) = delete;
+  AnotherProcess& operator=(const AnotherProcess&) = delete;
+  bool lock() const { return ::flock(file_, LOCK_EX | LOCK_NB) == 0; }
+  void write(const std::string& text) const {
+    EXPECT_EQ(::write(file_, text.data(), text.size()), static_cast<ssize_t>(text.size()));
+  }
+  void end() {
+    if (file_ >= 0) ::close(file_);
+    file_ = -1;
+  }
+
+ private:
+  int file_;
+};
+
+TEST_F(AuditTest, lines_of_two_processes_that_write_in_turn_are_one_chain) {
   open();
-  EXPECT_NE(refusal().find("another process"), std::string::npos);
+  auto other = AuditLog::open(options_);
+  ASSERT_TRUE(other) << other.error().describe();
+  for (int turn = 0; turn < 4; ++turn) {
+    ASSERT_TRUE(record("old"));
+    log_.swap(*other);
+    ASSERT_TRUE(record("new")) << turn;
+    log_.swap(*other);
+  }
+  const AuditHead newest = (*other)->head();
+  EXPECT_EQ(newest.next, 11u);
+  log_.reset();  // the one before ends, and the other one goes on
+  log_ = *std::move(other);
+  ASSERT_TRUE(record("last"));
+  const AuditHead head = log_->head();
   log_.reset();
+  EXPECT_EQ(lines().size(), 12u);
+  EXPECT_EQ(verified(newest), "right");
+  EXPECT_EQ(verified(head), "right");
+  open();
+  ASSERT_TRUE(record("restarted"));
+}
+
+Task<int> record_many(AuditLog& log, int count);
+
+TEST_F(AuditTest, of_two_processes_that_write_and_rotate_at_once_each_line_is_in_one_chain) {
+  options_.file_bytes_max = 2000;
+  options_.sync = Sync::never;
+  constexpr int rounds = 50;
+  constexpr int at_once = 5;
+  std::vector<std::unique_ptr<AuditLog>> logs;
+  for (int each = 0; each < 2; ++each) {
+    auto log = AuditLog::open(options_);
+    ASSERT_TRUE(log) << log.error().describe();
+    logs.push_back(*std::move(log));
+  }
+  std::vector<int> kept(logs.size(), 0);
+  {
+    std::vector<std::jthread> threads;
+    for (std::size_t each = 0; each < logs.size(); ++each) {
+      threads.emplace_back([&log = *logs[each], &count = kept[each]] {
+        thread::Loop loop;
+        for (int round = 0; round < rounds; ++round) count += loop.run(record_many(log, at_once));
+      });
+    }
+  }
+  for (const auto& log : logs) EXPECT_TRUE(log->health()) << log->health().error().describe();
+  EXPECT_EQ(kept, std::vector<int>(logs.size(), rounds * at_once));
+  logs.clear();
+  const auto files = all_files();
+  ASSERT_GT(files.size(), 10u);
+  const auto all = verify_audit(files, options_.key, {});
+  ASSERT_TRUE(all) << all.error().describe();
+  EXPECT_EQ(all->first, 0u);
+  // Each file has a line that begins it, and each log one that opens it.
+  EXPECT_EQ(all->head.next, logs.size() + 2 + 2 * rounds * at_once + files.size());
+}
+
+TEST_F(AuditTest, a_line_that_a_killed_process_left_in_the_middle_is_removed_and_told) {
+  open();
+  ASSERT_TRUE(record("before"));
+  {
+    AnotherProcess killed(path());
+    ASSERT_TRUE(killed.lock());
+    killed.write(R"({"seq":3,"at":"2026)");
+  }
+  ASSERT_TRUE(record("after"));
+  const AuditHead head = log_->head();
+  log_.reset();
+  ASSERT_EQ(lines().size(), 5u);
+  EXPECT_NE(lines()[3].find(R"("action":"audit.repaired")"), std::string::npos) << lines()[3];
+  EXPECT_NE(lines()[3].find(R"("removed_bytes":"19")"), std::string::npos) << lines()[3];
+  EXPECT_EQ(verified(head), "right");
+}
+
+TEST_F(AuditTest, a_process_that_is_killed_before_it_flushes_leaves_whole_lines_in_the_chain) {
+  open();
+  ASSERT_TRUE(record("before"));
+  const std::string whole = [this] {
+    AuditHead head = log_->head();
+    std::string line;
+    AuditChain(options_.key).append_line(line, R"("at":"x","action":"killed")", head);
+    return line;
+  }();
+  AnotherProcess(path()).write(whole);
+  ASSERT_TRUE(record("after"));
+  const AuditHead head = log_->head();
+  EXPECT_EQ(head.next, 5u);
+  log_.reset();
+  EXPECT_EQ(verified(head), "right");
+}
+
+TEST_F(AuditTest, a_lock_that_another_process_holds_for_ever_fails_events_and_no_others) {
+  options_.lock_wait = {};
+  open();
+  AnotherProcess other(path());
+  ASSERT_TRUE(other.lock());
+  const auto refused = record("refused");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), Code::unavailable);
+  EXPECT_NE(refused.error().describe().find("another process holds the lock"), std::string::npos);
+  EXPECT_FALSE(log_->health());
+  EXPECT_NE(refusal().find("another process holds the lock"), std::string::npos);
+  other.end();
+  ASSERT_TRUE(record("after"));
+  EXPECT_TRUE(log_->health());
+  const AuditHead head = log_->head();
+  log_.reset();
+  EXPECT_EQ(lines().size(), 3u);
+  EXPECT_EQ(verified(head), "right");
+}
+
+TEST_F(AuditTest, a_process_with_another_key_cannot_join_a_log) {
+  open();
+  ASSERT_TRUE(record("before"));
+  options_.key = std::string(32, 'o');
+  EXPECT_NE(refusal().find("the key is another one"), std::string::npos) << refusal();
+  options_.key.clear();
+  EXPECT_NE(refusal().find("the key is another one"), std::string::npos) << refusal();
+  options_.key = std::string(32, 'k');
+  ASSERT_TRUE(record("after"));
+  const AuditHead head = log_->head();
+  log_.reset();
+  EXPECT_EQ(verified(head), "right");
+}
+
+TEST_F(AuditTest, a_file_that_is_cut_replaced_or_forged_while_it_is_written_gets_no_line) {
+  open();
+  ASSERT_TRUE(record("first"));
+  ASSERT_TRUE(record("second"));
+  const auto all = lines();
+  auto fewer = all;
+  fewer.pop_back();
+  put(fewer);
+  EXPECT_NE(refused_event().find("shorter"), std::string::npos);
+  auto forged = all;
+  forged.push_back(all.back());
+  put(forged);
+  EXPECT_NE(refused_event().find("does not go on"), std::string::npos);
+  put(all);
+  const std::string aside = folder_ / "aside";
+  fs::rename(path(), aside);
+  EXPECT_NE(refused_event().find("moved, deleted or replaced"), std::string::npos);
+  EXPECT_FALSE(fs::exists(path()));
+  fs::copy_file(aside, path());
+  EXPECT_NE(refused_event().find("moved, deleted or replaced"), std::string::npos);
+  // As if the log had been rotated, and with fewer lines.
+  const std::string rotated = path() + "." + std::to_string(all.size() - 1);
+  fs::rename(aside, rotated);
+  put(fewer);
+  ASSERT_EQ(::chmod(path().c_str(), 0600), 0);
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    EXPECT_NE(refused_event().find("has not the lines"), std::string::npos);
+  }
+  fs::rename(rotated, aside);
+  fs::rename(aside, path());
+  ASSERT_TRUE(record("third"));
+  const AuditHead head = log_->head();
+  log_.reset();
+  EXPECT_EQ(lines().size(), all.size() + 1);
+  EXPECT_EQ(verified(head), "right");
+}
+
+TEST_F(AuditTest, a_process_goes_on_behind_files_that_another_one_has_rotated_and_left) {
+  options_.file_bytes_max = 600;
+  open();
+  auto other = AuditLog::open(options_);
+  ASSERT_TRUE(other);
+  ASSERT_TRUE(record("old"));
+  log_.swap(*other);
+  for (int count = 0; count < 10; ++count) ASSERT_TRUE(record(std::to_string(count)));
+  const AuditHead head = log_->head();
+  log_.swap(*other);
+  other->reset();
+  // The other one ended between the two steps of a rotation.
+  fs::rename(path(), path() + "." + std::to_string(head.next - 1));
+  ASSERT_TRUE(record("old"));
+  const AuditHead last = log_->head();
+  log_.reset();
+  const auto all = verify_audit(all_files(), options_.key, last);
+  ASSERT_TRUE(all) << all.error().describe();
+  EXPECT_EQ(all->first, 0u);
+  EXPECT_EQ(all->head, last);
+}
+
+TEST_F(AuditTest, a_file_that_others_can_read_or_that_is_no_log_is_refused) {
+  write_three();
   ASSERT_EQ(::chmod(path().c_str(), 0640), 0);
   EXPECT_NE(refusal().find("chmod 600"), std::string::npos);
   ASSERT_EQ(::chmod(path().c_str(), 0600), 0);

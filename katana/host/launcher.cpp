@@ -125,6 +125,23 @@ void serve(int socket, const server::ReplacementCommand& command) {
   ::_exit(0);
 }
 
+// A child of a child that has ended: it needs no waitpid(2) later, which a sandbox refuses. False:
+// no process can be made.
+bool fork_launcher(int socket, const server::ReplacementCommand& command) {
+  const pid_t process = ::fork();
+  if (process < 0) return false;
+  if (process == 0) {
+    const pid_t launcher = ::fork();
+    if (launcher == 0) become_launcher(socket, command);
+    ::_exit(launcher < 0 ? errno : 0);
+  }
+  int status = 0;
+  while (::waitpid(process, &status, 0) < 0 && errno == EINTR) {
+  }
+  errno = WIFEXITED(status) ? WEXITSTATUS(status) : EAGAIN;
+  return errno == 0;
+}
+
 Result<server::Replacement> replacement_in(std::string_view text, std::size_t sockets) {
   const auto take_number = [&text] {
     int number = 0;
@@ -155,20 +172,22 @@ Result<std::unique_ptr<Launcher>> Launcher::make(server::ReplacementCommand comm
     return fail(Code::resource_exhausted, fmt::format("restart.launcher: a socket: {}",
                                                       std::generic_category().message(errno)));
   }
-  const pid_t process = ::fork();
-  if (process == 0) become_launcher(pair[1], command);
+  const bool is_forked = fork_launcher(pair[1], command);
+  const int failure = errno;
   ::close(pair[1]);
-  if (process < 0) {
+  if (!is_forked) {
     ::close(pair[0]);
     return fail(Code::resource_exhausted, fmt::format("restart.launcher: a process: {}",
-                                                      std::generic_category().message(errno)));
+                                                      std::generic_category().message(failure)));
   }
-  return std::unique_ptr<Launcher>(new Launcher(pair[0], process));
+  return std::unique_ptr<Launcher>(new Launcher(pair[0]));
 }
 
 Launcher::~Launcher() {
+  ::shutdown(socket_, SHUT_WR);
+  while (!receive_packet(socket_).ended) {
+  }
   ::close(socket_);
-  ::waitpid(process_, nullptr, 0);
 }
 
 Result<server::Replacement> Launcher::start_replacement(

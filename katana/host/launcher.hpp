@@ -2,7 +2,8 @@
 // has entered a sandbox or is another user by then. It is made before that, and does nothing else:
 // what it starts, with which arguments and variables, is settled when it is made.
 //
-// Owns       the socket to the process, which ends when this is destroyed, or its owner ends.
+// Owns       the socket to the process, which ends when this is destroyed, or its owner ends. The
+//            process is no child of its owner.
 // Thread     make() before there is another; start_replacement() one at a time, any.
 // Allocates  yes.
 // Fails      make() without a process or a socket; start_replacement() as that of
@@ -31,10 +32,9 @@ class Launcher {
                                                 int cancel);
 
  private:
-  Launcher(int socket, int process) noexcept : socket_(socket), process_(process) {}
+  explicit Launcher(int socket) noexcept : socket_(socket) {}
 
   int socket_;
-  int process_;
 };
 
 }  // namespace katana::host

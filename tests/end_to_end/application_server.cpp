@@ -7,6 +7,7 @@
 #include <string>
 #include <thread>
 
+#include "katana/audit/audit_log.hpp"
 #include "katana/cache/cache.hpp"
 #include "katana/core/sleep.hpp"
 #include "katana/host/application.hpp"
@@ -220,6 +221,16 @@ Result<void> add_shared(const registry::Services& services, Router& router) {
   return {};
 }
 
+// POST /recorded/{object}, where there is an audit log.
+void add_records(audit::AuditLog& log, Router& router) {
+  router.post("/recorded/{object}", [&log](Path<std::string> object) -> Task<Result<Reply>> {
+    const audit::AuditEvent event{.action = "thing.change", .actor = "ann", .object = *object};
+    const Result<void> kept = co_await log.record(event);
+    if (!kept) co_return std::unexpected(kept.error());
+    co_return Reply(204);
+  });
+}
+
 // What no handler may do: it keeps its reactor, for ever or for so long.
 void add_traps(const registry::Services& services, Router& router) {
   auto& pool = services.get<thread::Pool>();
@@ -248,7 +259,8 @@ int main(int count, char** arguments) {
        .about =
            "Answers GET /greeting, /users/{id}, /work, /sleep/{ms}, /spin/{ms}, /job/{ms}, "
            "/limited/, /cached/{id}, /forget/{id}, /visits, /news, /fail/… and /misuse/…, POST "
-           "/form and /news/{text}, and WebSocket on /topics and /news/socket.",
+           "/form, /news/{text} and /recorded/{object}, and WebSocket on /topics and "
+           "/news/socket.",
        .database = host::sqlite(),
        .migrations = {{"0001_users.sql",
                        "CREATE TABLE users (id INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT;"
@@ -266,6 +278,7 @@ int main(int count, char** arguments) {
     add_failures(services, router);
     add_topics(router);
     add_traps(services, router);
+    if (auto* audit = services.find<audit::AuditLog>()) add_records(*audit, router);
     return add_shared(services, router);
   });
   return app.run(count, arguments);

@@ -70,7 +70,7 @@ def checks_of(app):
 
 def rows_of_the_guide():
     """Return the names of checks in the table of the guide."""
-    table = GUIDE.read_text(encoding="utf-8").split("| check | there with |")[1].split("\n\n")[0]
+    table = GUIDE.read_text(encoding="utf-8").split("| check | exists with |")[1].split("\n\n")[0]
     return set(re.findall(r"^\| `([^`]+)` \|", table, re.MULTILINE))
 
 

@@ -1,14 +1,18 @@
 """Restarts of programs on host::Application: other reactors and listeners, systemd, the sandbox, a database."""
+import http.client
 import json
 import os
 import signal
 import socket
+import subprocess
 
 import httpx
 
 from application_process import Application
+from fullstack_process import flags_of
 from lineage import Lineage, wait_until
 from load import Load
+from program_process import built
 from server_process import free_port
 from test_restart import NOT_RESTARTED, serve_for_a_while
 
@@ -121,5 +125,75 @@ def test_a_configuration_that_is_wrong_leaves_the_old_process(tmp_path):
         assert "http.reactors" in lineage.first.stderr() and "ended with status 2" in lineage.first.stderr()
         assert lineage.first.get("/users/7")[1] == "ada"
         lineage.end()
+
+
+class Recorder:
+    """A connection to a program that records in its audit log."""
+
+    def __init__(self, port):
+        self.connection = http.client.HTTPConnection("127.0.0.1", int(port), timeout=20)
+
+    def record(self, what):
+        """Record it; return whether the process that served this drains."""
+        self.connection.request("POST", f"/recorded/{what}")
+        reply = self.connection.getresponse()
+        assert (reply.status, reply.read()) == (204, b"")
+        return reply.headers.get("Connection", "").lower() == "close"
+
+
+def verify(folder):
+    """What `katana audit verify` says of the log and the files that it was before."""
+    head = (folder / "audit.jsonl.head").read_text(encoding="ascii").strip()
+    rotated = sorted(folder.glob("audit.jsonl.[0-9]*"), key=lambda path: int(path.suffix[1:]))
+    return subprocess.run([built("katana"), "audit", "verify", "--key-file", folder / "key", "--anchor", head,
+                           *rotated, folder / "audit.jsonl"], capture_output=True, text=True, timeout=60, check=False)
+
+
+def test_old_and_new_process_record_in_turn_in_one_audit_log(tmp_path, engine):
+    """The old one drains and records still: each line is there, in its order, in one chain."""
+    (tmp_path / "key").write_text("k" * 32 + "\n", encoding="ascii")
+    settings = ("audit.file=audit.jsonl", "audit.key_file=key", f"http.engine={engine}", "restart.idle=60s",
+                "restart.spread=0s", "http.drain_timeout=3600s", "http.drain_notice=0s")
+    expected = []
+    with Lineage(Restarted(tmp_path, *flags_of(settings))) as lineage:
+        for generation in range(2):
+            kept = [Recorder(lineage.first.ready["port"]) for _ in range(3)]
+            for number, each in enumerate(kept):
+                expected.append(f"before-{generation}-{number}")
+                assert not each.record(expected[-1])
+            before = lineage.pid
+            lineage.restart()
+            new = Recorder(lineage.first.ready["port"])
+            for number, each in enumerate(kept):
+                expected += [f"new-{generation}-{number}", f"old-{generation}-{number}"]
+                assert not new.record(expected[-2])
+                assert each.record(expected[-1]), "it is not the old process"
+            new.connection.close()
+            lineage.wait_for_end_of(before)
+        lineage.end()
+    lines = [json.loads(line) for line in (tmp_path / "audit.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert [line["object"] for line in lines if line["action"] == "thing.change"] == expected
+    assert [line["action"] for line in lines].count("audit.opened") == 3
+    assert "audit.repaired" not in {line["action"] for line in lines}
+    verified = verify(tmp_path)
+    assert verified.returncode == 0, verified.stderr
+
+
+def test_a_restart_with_another_key_of_the_audit_log_leaves_the_old_process(tmp_path):
+    """Lines of two keys would be a chain that no key verifies."""
+    (tmp_path / "key").write_text("k" * 32 + "\n", encoding="ascii")
+    settings = ("audit.file=audit.jsonl", "audit.key_file=key", "restart.idle=100ms", "restart.spread=0s")
+    with Lineage(Restarted(tmp_path, *flags_of(settings))) as lineage:
+        Recorder(lineage.first.ready["port"]).record("before")
+        (tmp_path / "key").write_text("o" * 32 + "\n", encoding="ascii")
+        os.kill(lineage.pid, signal.SIGUSR2)
+        wait_until(lambda: NOT_RESTARTED in lineage.first.stderr(), lineage.first.stderr)
+        assert "the key is another one" in lineage.first.stderr()
+        Recorder(lineage.first.ready["port"]).record("still")
+        (tmp_path / "key").write_text("k" * 32 + "\n", encoding="ascii")
+        lineage.restart()
+        lineage.end()
+    verified = verify(tmp_path)
+    assert verified.returncode == 0, verified.stderr
 
 # SPDX-License-Identifier: Apache-2.0

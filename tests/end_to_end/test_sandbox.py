@@ -18,6 +18,7 @@ from fullstack_process import environment, flags_of
 from lineage import Lineage
 from program_process import Program, built
 from raw_client import eventually
+from test_restart_application import Recorder, verify
 from test_tls import write_certificate
 
 USER = "daemon"
@@ -252,5 +253,46 @@ def test_a_sandboxed_program_restarts_by_its_launcher_and_else_says_what_to_set(
         for each in lineage.processes[:-1]:
             lineage.wait_for_end_of(each)
         lineage.end()
+
+
+def test_sandboxed_processes_of_a_restart_write_and_rotate_one_audit_log(folder, engine):
+    """Locks, reads and renames are allowed to the old process and to the one that its launcher starts."""
+    (folder / "key").write_text("k" * 32 + "\n", encoding="ascii")
+    shutil.chown(folder / "key", USER, USER)
+    sets = (f"http.engine={engine}", "audit.file=audit.jsonl", "audit.key_file=key", "audit.file_bytes_max=64KiB",
+            "restart.launcher=true", "restart.idle=60s", "restart.spread=0s", "http.drain_timeout=3600s")
+    each = "x" * 6000       # of 64 KiB
+    with Lineage(Sandboxed(folder, "application_server", sets)) as lineage:
+        for _ in range(2):
+            kept = [Recorder(lineage.first.port) for _ in range(12)]
+            for old in kept:
+                assert not old.record("kept")
+            before = lineage.pid
+            status = pathlib.Path(f"/proc/{lineage.restart()}/status").read_text(encoding="utf-8")
+            assert re.search(r"^Seccomp:\s+2$", status, re.MULTILINE)
+            new = Recorder(lineage.first.port)
+            for old in kept:
+                assert not new.record("new" + each)
+                assert old.record("old" + each), "it is not the old process"
+            new.connection.close()
+            lineage.wait_for_end_of(before)
+        lineage.end()
+        assert "was refused" not in lineage.first.stderr(), lineage.first.stderr()
+    text = "".join(path.read_text(encoding="utf-8") for path in folder.glob("audit.jsonl*"))
+    assert len(list(folder.glob("audit.jsonl.[0-9]*"))) >= 2
+    assert (text.count('"object":"new'), text.count('"object":"old'), text.count("audit.opened")) == (24, 24, 3)
+    verified = verify(folder)
+    assert verified.returncode == 0, verified.stderr
+
+
+def test_a_program_with_a_launcher_ends_in_order_where_a_refused_call_would_end_it(folder):
+    """The end of the launcher is awaited without a call that the sandbox refuses."""
+    sets = ("restart.launcher=true", "process.refused_call=end", "restart.spread=0s", "restart.idle=100ms")
+    with Lineage(Sandboxed(folder, sets=sets)) as lineage:
+        first = lineage.pid
+        lineage.restart()
+        lineage.wait_for_end_of(first)      # with status 0
+        lineage.end()
+        assert lineage.first.stderr().count(": stopped: ") == 2, lineage.first.stderr()
 
 # SPDX-License-Identifier: Apache-2.0
