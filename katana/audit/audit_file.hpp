@@ -28,6 +28,7 @@ namespace katana::audit {
 
 class AuditFile {
  public:
+  // How the file is used; the rest of AuditOptions concerns its events.
   struct Options {
     std::uint64_t file_bytes_max = 0;  // then it is rotated
     Duration lock_wait = {};           // for the lock of another process; 0: one attempt

@@ -29,10 +29,11 @@
 
 namespace katana::client {
 
+// Limits of a jar. Beyond them the cookie that was used longest ago is evicted.
 struct CookieLimits {
-  std::size_t cookies_max = 3000;  // RFC 6265 §6.1
-  std::size_t domain_max = 50;     // for one domain
-  std::size_t cookie_bytes_max = 4096;
+  std::size_t cookies_max = 3000;            // RFC 6265 §6.1
+  std::size_t domain_max = 50;               // for one domain
+  std::size_t cookie_bytes_max = 4096;       // name and value; a longer one is refused
   std::size_t header_bytes_max = 16 * 1024;  // of one request; the rest is left out
 };
 
@@ -48,6 +49,7 @@ class CookieJar {
   // The value of the Cookie field for a request to `url`; empty: none.
   std::string header(const Url& url, std::int64_t now_s);
 
+  // Removes all cookies.
   void clear();
   std::size_t size() const;
   // Cookies that were ignored.

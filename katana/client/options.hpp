@@ -66,9 +66,9 @@ struct ProxyOptions {
 
 // An account at an origin that asks for Digest authentication (RFC 7616).
 struct DigestOptions {
-  std::string origin = {};  // http://host:port, or https
-  std::string user = {};    // without a colon
-  std::string password = {};
+  std::string origin = {};    // http://host:port, or https
+  std::string user = {};      // without a colon
+  std::string password = {};  // is hashed, never sent
 };
 
 struct HttpClientOptions {

@@ -25,13 +25,16 @@ class PublicSuffixes {
   // Where the package `publicsuffix` of Debian and others has it.
   static constexpr const char* system_file = "/usr/share/publicsuffix/public_suffix_list.dat";
 
+  // `text`: the list in the form of publicsuffix.org; lines that are no rules are left out.
   static PublicSuffixes parse(Bytes text);
+  // not_found: the file cannot be read. invalid_argument: it has no rule.
   static Result<PublicSuffixes> read(const std::string& file);
   // That of system_file, read once for the process; not known() where there is none.
   static std::shared_ptr<const PublicSuffixes> system();
 
+  // False: there is no list, or it is empty.
   bool known() const noexcept { return !rules_.empty(); }
-  // `domain`: in lower case, without a leading dot; labels beyond ASCII as Punycode ("xn--…").
+  // Whether `domain` is a public suffix. In lower case, without a leading dot; labels beyond ASCII as Punycode ("xn--…").
   bool contains(std::string_view domain) const;
 
  private:

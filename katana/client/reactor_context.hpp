@@ -42,6 +42,7 @@ class Shared {
   const HttpClientOptions& options() const noexcept { return options_; }
   const std::shared_ptr<const tls::ClientContext>& tls() const noexcept { return tls_; }
   upstream::Resolver& resolver() const noexcept { return resolver_; }
+  // Guarded by a lock of its own.
   DigestAccounts& digest() const noexcept { return digest_; }
   // Null: it is asked directly.
   const Proxy* proxy_for(const Origin& origin) const noexcept {
@@ -78,6 +79,7 @@ class ReactorContext {
   const HttpClientOptions& options() const noexcept { return shared_->options(); }
   const std::shared_ptr<const tls::ClientContext>& tls() const noexcept { return shared_->tls(); }
   upstream::Resolver& resolver() const noexcept { return shared_->resolver(); }
+  // Those of all reactors.
   DigestAccounts& digest() const noexcept { return shared_->digest(); }
   const Proxy* proxy_for(const Origin& origin) const noexcept { return shared_->proxy_for(origin); }
   http1::HeadMemo& head_memo() noexcept { return head_memo_; }

@@ -23,10 +23,10 @@ namespace katana::client {
 // How often a request was sent again. What a server states not to have processed is no retry: a
 // server that closes each connection after some requests makes many of them, and does its work.
 struct Repetitions {
-  std::uint32_t retries = 0;
-  std::uint32_t unprocessed = 0;
+  std::uint32_t retries = 0;      // at most retries_max
+  std::uint32_t unprocessed = 0;  // at most unprocessed_max
 };
-inline constexpr std::uint32_t unprocessed_max = 32;
+inline constexpr std::uint32_t unprocessed_max = 32;     // for one request
 inline constexpr std::uint32_t unprocessed_at_once = 4;  // without a pause
 
 // The server has stated that it did not process it (RFC 9113 §6.8, §8.7).

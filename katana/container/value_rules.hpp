@@ -39,6 +39,7 @@ bool has_type(const Value& value, Bytes types);
 class JsonChoices {
  public:
   explicit JsonChoices(Bytes list);
+  // By JSON's equality: 1 and 1.0 are one number (JSON Schema §4.2.2).
   bool contains(const Value& value) const;
 
  private:
@@ -83,10 +84,12 @@ bool is_unique(const T& list) {
          }) == order.end();
 }
 
+// Whether `value` equals one of `choices`.
 template <class T>
 bool is_one_of(const T& value, std::initializer_list<std::type_identity_t<T>> choices) {
   return std::ranges::find(choices, value) != choices.end();
 }
+// The same of text.
 inline bool is_one_of(const std::string& value, std::initializer_list<Bytes> choices) {
   return std::ranges::find(choices, Bytes(value)) != choices.end();
 }

@@ -46,14 +46,16 @@ enum class InTypes : std::uint8_t { enforced, warned, annotation, resolved };
 // Data of other types fit it, whatever it says.
 enum class About : std::uint8_t { any, text, number, list, object };
 
+// A row of the table.
 struct Keyword {
-  Bytes name;
-  KeywordForm form = KeywordForm::any;
-  InTypes in_types = InTypes::warned;
-  About about = About::any;
-  bool only_3_1 = false;  // OpenAPI before 3.1 does not have it
+  Bytes name;                           // as it is written in a description
+  KeywordForm form = KeywordForm::any;  // what its value has to be
+  InTypes in_types = InTypes::warned;   // what generated types do about it
+  About about = About::any;             // which data it says something of
+  bool only_3_1 = false;                // OpenAPI before 3.1 does not have it
 };
 
+// All rows, in no order that means anything.
 std::span<const Keyword> keywords() noexcept;
 // Null: it is none.
 const Keyword* keyword_of(Bytes name) noexcept;

@@ -27,7 +27,7 @@ namespace katana::openapi::generate {
 
 // How a value is held in C++, as far as rules matter.
 enum class Held : std::uint8_t {
-  text,
+  text,           // std::string
   integer,        // std::int64_t
   small_integer,  // std::int32_t
   number,
@@ -44,7 +44,9 @@ class Constraints {
   explicit Constraints(Held held, bool comparable = false)
       : held_(held), is_comparable_(comparable) {}
 
+  // False: no rule says what the keyword does, so a warning is due.
   bool take(Bytes keyword, const container::Value& value);
+  // As C++ expressions of katana::rules, such as `length(1, 20)`.
   std::vector<std::string> rules() const;
 
  private:

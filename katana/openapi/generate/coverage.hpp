@@ -32,11 +32,14 @@ using KeywordAt = std::pair<std::string, std::string>;
 
 class Coverage {
  public:
+  // The schema at `pointer` was made into a type.
   void visit(Bytes pointer) { visited_.emplace(pointer); }
+  // The type, or a rule, says what the keyword of that schema says.
   void cover(Bytes pointer, Bytes keyword) {
     visit(pointer);
     covered_.emplace(pointer, keyword);
   }
+  // The same for several.
   void cover(const std::vector<KeywordAt>& all) {
     for (const auto& [pointer, keyword] : all) cover(pointer, keyword);
   }

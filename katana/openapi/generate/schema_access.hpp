@@ -15,22 +15,26 @@
 
 namespace katana::openapi::generate {
 
+// The JSON Pointer (RFC 6901) of a member of what `pointer` names.
 inline std::string below(Bytes pointer, Bytes step) {
   std::string result(pointer);
   append_pointer(result, step);
   return result;
 }
+// The pointer of an item of that member.
 inline std::string below(Bytes pointer, Bytes step, std::size_t index) {
   std::string result = below(pointer, step);
   append_pointer(result, index);
   return result;
 }
 
+// Empty: there is no such member, or it is no text. Borrows from `object`.
 inline Bytes text_of(const container::Object& object, Bytes key) {
   const container::Value* const value = object.find(key);
   const bool is_text = value != nullptr && value->kind() == container::Kind::text;
   return is_text ? Bytes(value->as_text()) : Bytes();
 }
+// Null: there is no such member, or it is no list. Borrows from `object`.
 inline const container::List* list_of(const container::Object& object, Bytes key) {
   const container::Value* const value = object.find(key);
   return value == nullptr ? nullptr : value->get_list();
