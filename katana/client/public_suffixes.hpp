@@ -34,8 +34,8 @@ class PublicSuffixes {
 
   // False: there is no list, or it is empty.
   bool known() const noexcept { return !rules_.empty(); }
-  // Whether `domain` is a public suffix. In lower case, without a leading dot; labels beyond ASCII as
-  // Punycode ("xn--…").
+  // Whether `domain` is a public suffix. In lower case, without a leading dot; labels beyond ASCII
+  // as Punycode ("xn--…").
   bool contains(std::string_view domain) const;
 
  private:

@@ -55,7 +55,7 @@ std::size_t write_all(int descriptor, Bytes octets) noexcept {
   return done;
 }
 
-// /dev/stdout, /dev/fd/5 and /proc/self/fd/5 name a descriptor that others hold, even where it leads
+// /dev/stdout, /dev/fd/5 and /proc/self/fd/5 name a descriptor that others hold, even if it leads
 // to a regular file: a rename would take away the name, and a cut the lines of other writers.
 bool is_descriptor_path(Bytes path) noexcept {
   return path.starts_with("/dev/") || path.starts_with("/proc/");
