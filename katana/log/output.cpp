@@ -58,7 +58,8 @@ std::size_t write_all(int descriptor, Bytes octets) noexcept {
 // /dev/stdout, /dev/fd/5 and /proc/self/fd/5 name a descriptor that others hold, even if it leads
 // to a regular file: a rename would take away the name, and a cut the lines of other writers.
 bool is_descriptor_path(Bytes path) noexcept {
-  return path.starts_with("/dev/") || path.starts_with("/proc/");
+  return path == "/dev/stdout" || path == "/dev/stderr" || path.starts_with("/dev/fd/") ||
+         path.starts_with("/proc/");
 }
 
 // Holds the free numbers up to that of standard error, by descriptors that cannot be written to. An

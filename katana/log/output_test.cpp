@@ -47,6 +47,20 @@ TEST_F(OutputTest, of_a_regular_file_that_is_named_by_its_descriptor_is_neither_
   EXPECT_EQ(stat(path.c_str(), &facts), 0);
 }
 
+TEST_F(OutputTest, of_a_file_in_shared_memory_is_rotated_as_any_file) {
+  const std::string file = fmt::format("/dev/shm/katana_output_test.{}", getpid());
+  FileOutput output(file);
+  ASSERT_TRUE(output.open(*text_layout));
+  ASSERT_TRUE(output.write("one\n"));
+  ASSERT_TRUE(output.rotate(1, *text_layout));
+  EXPECT_EQ(output.size(), 0u);
+  struct stat facts{};
+  ASSERT_EQ(stat((file + ".1").c_str(), &facts), 0);
+  EXPECT_EQ(facts.st_size, 4);
+  unlink(file.c_str());
+  unlink((file + ".1").c_str());
+}
+
 TEST_F(OutputTest, to_standard_output_works_where_that_is_a_socket) {
   std::array<int, 2> ends{};
   ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()), 0);
