@@ -201,6 +201,7 @@ class FakeEngine {
   Instant now() const { return world_.now; }
   std::int64_t wall_clock_s() const { return world_.now.ns / 1'000'000'000; }
   std::size_t memory_bytes() const { return 0; }
+  std::size_t memory_used() const { return 0; }
 
  private:
   static std::string text_of(std::span<const iovec> parts) {

@@ -101,7 +101,7 @@ class ReactorLinks : public Reactor {
     return {used(connection_blocks_),
             used(output_blocks_),
             used(carry_pools_.small) + used(carry_pools_.large),
-            engine_.memory_bytes(),
+            engine_.memory_used(),
             memory_.used(),
             0};
   }

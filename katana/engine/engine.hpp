@@ -64,7 +64,8 @@
 //   Instant now() const               read once per turn
 //   Instant read_clock() const        the time at this moment; engines of virtual time have none
 //   int64_t wall_clock_s() const      Unix time, read with now()
-//   size_t memory_bytes() const       what it reserves for bytes on their way, once started
+//   size_t memory_bytes() const       the most that it has for bytes on their way, once started
+//   size_t memory_used() const        of that, what it has now
 //
 // and calls these of its Sink:
 //
@@ -260,6 +261,7 @@ concept Engine =
       { same.now() } -> std::same_as<Instant>;
       { same.wall_clock_s() } -> std::same_as<std::int64_t>;
       { same.memory_bytes() } -> std::same_as<std::size_t>;
+      { same.memory_used() } -> std::same_as<std::size_t>;
     };
 
 }  // namespace katana::engine

@@ -90,6 +90,7 @@ class DirectEngine {
   Instant now() const { return wire_.now; }
   std::int64_t wall_clock_s() const { return 1'800'000'000 + wire_.now.ns / 1'000'000'000; }
   std::size_t memory_bytes() const { return 0; }
+  std::size_t memory_used() const { return 0; }
 
  private:
   static constexpr engine::Link link_{0, 1};

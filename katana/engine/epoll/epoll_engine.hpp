@@ -296,6 +296,7 @@ class EpollEngine {
   std::int64_t wall_clock_s() const { return clocks_.wall_clock_s; }
   // The one receive buffer, which all links share.
   std::size_t memory_bytes() const { return receive_bytes_max_; }
+  std::size_t memory_used() const { return receive_bytes_max_; }
 
  private:
   // A link that is idle owns one of these and little else: its size is counted.

@@ -98,6 +98,7 @@ class SimKernel : public SimHost, private SimEnd {
   Instant now() const noexcept { return now_; }
   std::int64_t wall_clock_s() const noexcept { return wall_clock_s_; }
   std::size_t memory_bytes() const { return 0; }  // a test's tool; nothing is reserved
+  std::size_t memory_used() const { return 0; }
 
   // ---- for tests -----------------------------------------------------------------------------
 

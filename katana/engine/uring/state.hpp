@@ -26,6 +26,7 @@ namespace katana::engine {
 struct UringCounters {
   std::uint64_t late_completions = 0;  // found their link gone and died
   std::uint64_t held_bytes = 0;        // arrived for a paused link
+  std::uint64_t held_much = 0;         // times that receives became short because of that
   std::uint64_t no_buffer = 0;         // receives that found the ReceiveRing empty
   std::uint64_t multishot_ends = 0;    // receives that had to be armed again after a delivery
   std::uint64_t sends_direct = 0;      // by a system call of their own
@@ -34,10 +35,23 @@ struct UringCounters {
   std::uint64_t ends_missed = 0;  // by a multishot receive, and found by a poll
 };
 
-// Bytes, and perhaps the end of the stream, that arrived for a link while it was paused.
+// Bytes, and perhaps the end of the stream, that arrived for a link while it was paused. Its memory
+// is counted in `sum`, which outlives it.
 struct UringHeld {
   static constexpr std::size_t per_turn_max = 64 * 1024;
+  explicit UringHeld(std::size_t& all) noexcept : sum(all) {}
+  ~UringHeld() { sum -= counted; }
+  UringHeld(const UringHeld&) = delete;
+  UringHeld& operator=(const UringHeld&) = delete;
+  void append(Bytes more) {
+    bytes.append(more);
+    sum += bytes.capacity() - counted;
+    counted = bytes.capacity();
+  }
+
+  std::size_t& sum;
   std::string bytes;
+  std::size_t counted = 0;
   std::size_t begin = 0;
   bool ended = false;
 };

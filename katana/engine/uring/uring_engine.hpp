@@ -46,11 +46,11 @@ class UringEngine : public UringAccepting<S> {
   using Base = UringAccepting<S>;
   using Base::accepted, Base::admit_waiting, Base::can_admit, Base::cancels_, Base::clocks_,
       Base::closes_, Base::closing_at_, Base::cut_overdue, Base::deliver_held, Base::delivery_check,
-      Base::find, Base::finish_listeners, Base::has_capacity, Base::hung_up, Base::leaving_,
-      Base::listeners_, Base::listeners_closed_, Base::options_, Base::receive_, Base::received,
-      Base::resumed_, Base::ring_, Base::sent, Base::sink_, Base::slots_, Base::staged_,
-      Base::submit_output, Base::take_slot, Base::touched_, Base::update, Base::update_listeners,
-      Base::uring_, Base::waiting_, Base::waits_for_blocks_;
+      Base::find, Base::finish_listeners, Base::has_capacity, Base::held_max, Base::held_sum_,
+      Base::hung_up, Base::leaving_, Base::listeners_, Base::listeners_closed_, Base::options_,
+      Base::receive_, Base::received, Base::resumed_, Base::ring_, Base::sent, Base::sink_,
+      Base::slots_, Base::staged_, Base::submit_output, Base::take_slot, Base::touched_,
+      Base::update, Base::update_listeners, Base::uring_, Base::waiting_, Base::waits_for_blocks_;
   using Kind = UringKind;
   using Slot = UringSlot;
   using State = UringState;
@@ -147,12 +147,14 @@ class UringEngine : public UringAccepting<S> {
   Instant now() const { return clocks_.now; }
   Instant read_clock() const noexcept { return read_monotonic(); }
   std::int64_t wall_clock_s() const { return clocks_.wall_clock_s; }
-  std::size_t memory_bytes() const {
+  std::size_t memory_bytes() const { return reserved_bytes() + held_max(); }
+  std::size_t memory_used() const { return reserved_bytes() + held_sum_; }
+
+ private:
+  std::size_t reserved_bytes() const {
     const UringOptions sizes = uring_;
     return ring_.memory_bytes() + receive_.memory_bytes() + sizes.outputs * sizes.output_bytes;
   }
-
- private:
   Duration wait(Duration wait_max) const {
     if (!resumed_.empty() || can_admit()) return Duration{};
     if (leaving_ > 0) wait_max = std::min(wait_max, delivery_check());

@@ -102,9 +102,12 @@ TEST_F(UringEngineTest, idle_links_hold_no_buffer) {
 
 TEST_F(UringEngineTest, memory_is_what_was_asked_for) {
   Rings small(Options{.links_max = 16}), large(Options{.links_max = 64 * 1024});
-  EXPECT_LT(small.engine.memory_bytes(), 512u * 1024);
-  EXPECT_LT(large.engine.memory_bytes(), 8u * 1024 * 1024);
-  EXPECT_GT(large.engine.memory_bytes(), small.engine.memory_bytes());
+  EXPECT_LT(small.engine.memory_used(), 512u * 1024);
+  EXPECT_LT(large.engine.memory_used(), 8u * 1024 * 1024);
+  EXPECT_GT(large.engine.memory_used(), small.engine.memory_used());
+  // What may be held for links that pause.
+  EXPECT_LT(small.engine.memory_bytes(), 1024u * 1024);
+  EXPECT_LT(large.engine.memory_bytes(), 80u * 1024 * 1024);
 }
 
 // ---- ends that a receive misses ----
@@ -371,6 +374,44 @@ TEST_F(UringEngineTest, what_comes_for_a_paused_link_is_held_and_the_rest_left_t
   server.engine.resume_receive(server.links[0]);
   ASSERT_TRUE(until(server, [&] { return server.received.size() == sent; }));
   EXPECT_EQ(server.received, text.substr(0, sent));
+}
+
+// Each is paused in its first bytes, with more of them already received, and stays so.
+TEST_F(UringEngineTest, what_links_hold_that_pause_one_after_another_is_bounded) {
+  constexpr std::size_t count = 64;
+  Rings server(Options{.links_max = count});  // 64 KiB of receive buffers
+  const std::size_t idle = server.engine.memory_used();
+  const auto clients = connect_some(server, server.listen(), count);
+  turn_a_little(server);  // the multishots are armed
+  std::string text(1'000'000, '\0');
+  for (std::size_t at = 0; at < text.size(); ++at) text[at] = static_cast<char>(at % 251);
+  server.at_bytes = [&](Link link, Bytes) { server.engine.pause_receive(link); };
+  std::size_t given = 0;
+  for (std::size_t index = 0; index < count; ++index) {
+    std::size_t sent = 0;
+    for (int turn = 0; turn < 5; ++turn) {
+      sent += clients[index]->send(std::string_view(text).substr(sent));
+      server.engine.turn(milliseconds(1));
+    }
+    given += sent;
+  }
+  const std::size_t held = server.engine.memory_used() - idle;
+  EXPECT_GT(held, 64u * 1024);
+  EXPECT_LE(held, 1024u * 1024) << "each held as much as the buffers have";
+  EXPECT_LE(server.engine.memory_used(), server.engine.memory_bytes());
+  EXPECT_GT(server.engine.counters().held_much, 0u);
+  std::vector<std::string> got(count);
+  server.at_bytes = [&](Link link, Bytes bytes) { got[link.index] += bytes; };
+  for (const Link link : server.links) server.engine.resume_receive(link);
+  ASSERT_TRUE(until(server, [&] { return server.received.size() >= given; }));
+  EXPECT_EQ(server.received.size(), given);
+  for (const std::string& each : got) {
+    const std::size_t begin = static_cast<unsigned char>(each.front());
+    for (std::size_t at = 0; at < each.size(); ++at) {
+      ASSERT_EQ(static_cast<unsigned char>(each[at]), (begin + at) % 251) << at;
+    }
+  }
+  EXPECT_EQ(server.engine.memory_used(), idle);
 }
 
 TEST_F(UringEngineTest, a_paused_link_with_bytes_held_is_told_of_its_reset) {

@@ -165,14 +165,20 @@ class UringLinks {
       return slot.end_seen ? replace_receive(link, slot) : watch_end(link, slot);
     }
     // One that is limited is for one receive: a multishot one takes what it finds.
-    const bool multishot = !slot.singly && slot.receive_max == 0 && !slot.end_seen;
-    if (!submit_receive(ring_, slot.fd, multishot, slot.receive_max, tag(Kind::receive, link))) {
+    const bool multishot =
+        !slot.singly && slot.receive_max == 0 && !slot.end_seen && !is_holding_much_;
+    const std::uint32_t most = is_holding_much_ ? short_of(slot.receive_max) : slot.receive_max;
+    if (!submit_receive(ring_, slot.fd, multishot, most, tag(Kind::receive, link))) {
       return false;
     }
     slot.receiving = true;
     slot.multishot = multishot;
     slot.fed = false;
     return true;
+  }
+
+  static std::uint32_t short_of(std::uint32_t receive_max) noexcept {
+    return receive_max == 0 ? short_receive_bytes : std::min(receive_max, short_receive_bytes);
   }
 
   // By a poll: of a link without a receive, of one whose break is to be told, and of one whose
@@ -204,6 +210,10 @@ class UringLinks {
   Clocks clocks_;
   UringCounters counters_;
 
+  // Of a receive while much is held.
+  static constexpr std::uint32_t short_receive_bytes = 1024;
+  std::size_t held_sum_ = 0;      // memory of what is held for paused links; slots_ counts in it
+  bool is_holding_much_ = false;  // see uring_receiving.hpp
   SlotTable<Slot> slots_;
 
   // Notes for the next submission.

@@ -12,8 +12,12 @@
 // kernel takes one of the ReceiveRing, and the core parses in it. A pause tells the kernel nothing.
 // Only if bytes come nevertheless they are held (copied, so that no link keeps a buffer of the
 // ring), and the receive is cancelled; a link that pauses goes on with single receives until a
-// delivery leaves it unpaused. What is held is bounded by what the kernel receives within a turn:
-// the ReceiveRing. A paused link without a receive has a poll for its reset.
+// delivery leaves it unpaused. A paused link without a receive has a poll for its reset.
+//
+// What is held for all links together is bounded by held_max(). For one link it is at most what the
+// kernel receives in two turns, the ReceiveRing each time. So that links which pause one after
+// another do not hold as much each, from one ReceiveRing's worth on all multishot receives are
+// cancelled, and those armed are single and short, until half of that is held.
 //
 // A multishot receive may miss an end that comes right behind bytes: the kernel is woken for both
 // before it looks, takes the bytes, and counts both as done (seen of resets on Linux 6.18). Output
@@ -42,7 +46,8 @@ class UringReceiving : public UringSending<S> {
   using Base = UringSending<S>;
   using Base::Base;
   using Base::break_link, Base::cancels_, Base::counters_, Base::end_link, Base::find,
-      Base::receive_, Base::sink_, Base::touch, Base::uring_, Base::waits_for_blocks_;
+      Base::held_sum_, Base::is_holding_much_, Base::receive_, Base::short_receive_bytes,
+      Base::sink_, Base::slots_, Base::touch, Base::uring_, Base::waits_for_blocks_;
   using Kind = UringKind;
   using Held = UringHeld;
   using Slot = UringSlot;
@@ -68,6 +73,13 @@ class UringReceiving : public UringSending<S> {
     } else {
       touch(link, *slot);
     }
+  }
+
+  // The most memory that is held: a ReceiveRing's worth before receives become short, as much in
+  // that turn and in the next, in which they are cancelled, twice, because strings grow by doubling;
+  // and a short receive of each link.
+  std::size_t held_max() const noexcept {
+    return 6 * receive_.memory_bytes() + std::size_t{slots_.links_max()} * short_receive_bytes;
   }
 
  protected:
@@ -106,10 +118,11 @@ class UringReceiving : public UringSending<S> {
 
   // Links that were resumed before this turn, in turn with everybody else.
   void deliver_held() {
-    if (resumed_.empty()) [[likely]]
+    if (resumed_.empty() && !is_holding_much_) [[likely]]
       return;
     std::vector<Link> links = std::exchange(resumed_, {});
     for (const Link link : links) deliver_held_of(link);
+    if (held_sum_ <= receive_.memory_bytes() / 2) is_holding_much_ = false;
   }
 
   std::vector<Link> resumed_;  // with bytes held
@@ -129,13 +142,27 @@ class UringReceiving : public UringSending<S> {
   }
 
   KATANA_RARE void hold(Link link, Slot& slot, Bytes bytes) {
-    if (slot.held == nullptr) slot.held = std::make_unique<Held>();
-    slot.held->bytes.append(bytes);
+    if (slot.held == nullptr) slot.held = std::make_unique<Held>(held_sum_);
+    slot.held->append(bytes);
     counters_.held_bytes += bytes.size();
-    if (slot.receiving && !slot.cancelling) {
-      slot.cancelling = true;
-      cancels_.push_back(tag(Kind::receive, link));
+    cancel_receive(link, slot);
+    if (!is_holding_much_ && held_sum_ > receive_.memory_bytes()) end_multishots();
+  }
+
+  KATANA_RARE void end_multishots() {
+    is_holding_much_ = true;
+    ++counters_.held_much;
+    std::uint32_t index = 0;
+    for (Slot& slot : slots_) {
+      if (slot.multishot) cancel_receive({index, slot.generation}, slot);
+      ++index;
     }
+  }
+
+  KATANA_RARE void cancel_receive(Link link, Slot& slot) {
+    if (!slot.receiving || slot.cancelling) return;
+    slot.cancelling = true;
+    cancels_.push_back(tag(Kind::receive, link));
   }
 
   KATANA_RARE void end_input(Link link, Slot& slot) {
