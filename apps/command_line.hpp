@@ -15,7 +15,7 @@
 #include <string>
 #include <string_view>
 
-#include "katana/base/printing.hpp"
+#include "katana/base/system/printing.hpp"
 
 namespace command_line {
 

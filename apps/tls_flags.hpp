@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "katana/base/instant.hpp"
-#include "katana/base/result.hpp"
-#include "katana/tls/options.hpp"
+#include "katana/base/system/result.hpp"
+#include "katana/base/values/instant.hpp"
+#include "katana/net/tls/options.hpp"
 
 namespace katana::apps {
 

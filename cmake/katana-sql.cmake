@@ -62,7 +62,7 @@ function(katana_check_sql target)
   endforeach()
   file(GLOB lock CONFIGURE_DEPENDS ${check_LOCK})  # which may come and go
 
-  # What the compiler writes down for the check is data that no code refers to (katana/database/sql_record.hpp).
+  # What the compiler writes down for the check is data that no code refers to (katana/stores/database/sql_record.hpp).
   target_compile_definitions(${target} PRIVATE KATANA_SQL_RECORDS)
   target_compile_options(${target} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-ffat-lto-objects>)
   foreach(property IN ITEMS SOURCES:source INCLUDE_DIRECTORIES:include)

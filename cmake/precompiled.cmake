@@ -6,12 +6,12 @@ set(katana_precompiled_headers
   <algorithm> <array> <atomic> <charconv> <chrono> <cmath> <coroutine> <cstdint> <cstdio> <cstring> <deque> <exception>
   <expected> <filesystem> <fstream> <functional> <limits> <map> <memory> <mutex> <optional> <random> <ranges> <set> <span>
   <sstream> <string> <string_view> <thread> <tuple> <type_traits> <unordered_map> <utility> <variant> <vector>
-  <fmt/format.h> katana/base/described.hpp katana/base/result.hpp katana/base/task.hpp)
+  <fmt/format.h> katana/base/values/described.hpp katana/base/system/result.hpp katana/base/coroutine/task.hpp)
 # What links one of these modules has its headers, too. (Not katana/testing: its namespace hides that of GoogleTest.)
-set(katana_precompiled_headers_service
-  katana/container/json_read.hpp katana/container/json_write.hpp katana/service/json.hpp katana/service/router.hpp)
-set(katana_precompiled_headers_server ${katana_precompiled_headers_service} katana/server/http_server.hpp)
-set(katana_precompiled_headers_host ${katana_precompiled_headers_server} katana/host/application.hpp)
+set(katana_precompiled_headers_http_handlers
+  katana/data/container/json_read.hpp katana/data/container/json_write.hpp katana/http/handlers/json.hpp katana/http/handlers/router.hpp)
+set(katana_precompiled_headers_http_server ${katana_precompiled_headers_http_handlers} katana/http/server/http_server.hpp)
+set(katana_precompiled_headers_app ${katana_precompiled_headers_http_server} katana/app/application.hpp)
 set(katana_precompiled_headers_tests
   <gmock/gmock.h> <gtest/gtest.h>)
 
@@ -70,7 +70,7 @@ function(katana_precompile target)
     string(MAKE_C_IDENTIFIER "${options}" suffix)
     string(APPEND name ${suffix})
   endif()
-  foreach(module host server service)  # a program must also link what inline functions of their headers need
+  foreach(module app http_server http_handlers)  # a program must also link what inline functions of their headers need
     katana_links(${target} katana_${module} has_module)
     if(has_module)
       string(APPEND name _${module})

@@ -1,7 +1,7 @@
-# The files of the docs page (katana/service/openapi/swagger_ui): Swagger UI is not in the repository, and nothing is
+# The files of the docs page (katana/openapi/document/swagger_ui): Swagger UI is not in the repository, and nothing is
 # fetched by a build. KATANA_SWAGGER_UI is the folder swagger-ui-dist, of npm's package of that name or of PyPI's
 # drf-spectacular-sidecar; tools/setup puts the latter where it is found. Without it the docs page says what to install.
-set(swagger_ui_target katana_service_openapi_swagger_ui)
+set(swagger_ui_target katana_openapi_document_swagger_ui)
 if(NOT TARGET ${swagger_ui_target})
   return()
 endif()

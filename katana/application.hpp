@@ -1,10 +1,10 @@
 // Application: a program from its command line to its exit status. A database joins it by the
-// header of its driver, as katana/host/sqlite/sqlite.hpp.
+// header of its driver, as katana/app/sqlite/sqlite.hpp.
 //
-// Links      host
+// Links      app
 // Invariant  it has includes only, each from what that links.
 #pragma once
 
-#include "katana/host/application.hpp"
+#include "katana/app/application.hpp"
 
 // SPDX-License-Identifier: Apache-2.0

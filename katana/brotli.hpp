@@ -1,9 +1,9 @@
 // Brotli: a content coding for compression(), decompression() and HttpClient.
 //
-// Links      coding/brotli
+// Links      http/coding/brotli
 // Invariant  it has includes only, each from what that links.
 #pragma once
 
-#include "katana/coding/brotli/brotli.hpp"
+#include "katana/http/coding/brotli/brotli.hpp"
 
 // SPDX-License-Identifier: Apache-2.0

@@ -1,14 +1,14 @@
 // Publish and subscribe, between the reactors of a process and between processes: Bus, its
 // messages, streams, and the bus of one process.
 //
-// Links      bus
+// Links      stores/bus
 // Invariant  it has includes only, each from what that links.
 #pragma once
 
-#include "katana/bus/bus.hpp"
-#include "katana/bus/memory_bus.hpp"
-#include "katana/bus/messages.hpp"
-#include "katana/bus/streams.hpp"
-#include "katana/bus/subject.hpp"
+#include "katana/stores/bus/bus.hpp"
+#include "katana/stores/bus/memory_bus.hpp"
+#include "katana/stores/bus/messages.hpp"
+#include "katana/stores/bus/streams.hpp"
+#include "katana/stores/bus/subject.hpp"
 
 // SPDX-License-Identifier: Apache-2.0

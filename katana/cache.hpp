@@ -1,10 +1,10 @@
 // A cache in memory, with loads that are made once, and its seam for a second level.
 //
-// Links      cache
+// Links      stores/cache
 // Invariant  it has includes only, each from what that links.
 #pragma once
 
-#include "katana/cache/cache.hpp"
-#include "katana/cache/second_level.hpp"
+#include "katana/stores/cache/cache.hpp"
+#include "katana/stores/cache/second_level.hpp"
 
 // SPDX-License-Identifier: Apache-2.0

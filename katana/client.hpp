@@ -1,11 +1,11 @@
 // HTTP client: HttpClient, its options and requests.
 //
-// Links      client
+// Links      http/client
 // Invariant  it has includes only, each from what that links.
 #pragma once
 
-#include "katana/client/http_client.hpp"
-#include "katana/client/request.hpp"
-#include "katana/client/run.hpp"
+#include "katana/http/client/http_client.hpp"
+#include "katana/http/client/request.hpp"
+#include "katana/http/client/run.hpp"
 
 // SPDX-License-Identifier: Apache-2.0

@@ -1,14 +1,14 @@
 // Values: described structs as JSON, MessagePack and the binary format.
 //
-// Links      container
+// Links      data/container
 // Invariant  it has includes only, each from what that links.
 #pragma once
 
-#include "katana/container/binary_read.hpp"
-#include "katana/container/binary_write.hpp"
-#include "katana/container/json_read.hpp"
-#include "katana/container/json_write.hpp"
-#include "katana/container/message_pack_read.hpp"
-#include "katana/container/message_pack_write.hpp"
+#include "katana/data/container/binary_read.hpp"
+#include "katana/data/container/binary_write.hpp"
+#include "katana/data/container/json_read.hpp"
+#include "katana/data/container/json_write.hpp"
+#include "katana/data/container/message_pack_read.hpp"
+#include "katana/data/container/message_pack_write.hpp"
 
 // SPDX-License-Identifier: Apache-2.0

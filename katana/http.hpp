@@ -9,24 +9,24 @@
 //     if (server.start()) server.run();
 //   }
 //
-// Links      server service/middleware
+// Links      http/server http/middleware
 // Invariant  it has includes only, each from what that links.
 #pragma once
 
-#include "katana/server/http_server.hpp"
-#include "katana/service/cookies.hpp"
-#include "katana/service/file_reply.hpp"
-#include "katana/service/from_request.hpp"
-#include "katana/service/head_fields.hpp"
-#include "katana/service/html.hpp"
-#include "katana/service/json.hpp"
-#include "katana/service/middleware/compression.hpp"
-#include "katana/service/middleware/concurrency_limit.hpp"
-#include "katana/service/middleware/cors.hpp"
-#include "katana/service/middleware/load_shedding.hpp"
-#include "katana/service/middleware/rate_limit.hpp"
-#include "katana/service/reply.hpp"
-#include "katana/service/request.hpp"
-#include "katana/service/router.hpp"
+#include "katana/http/handlers/cookies.hpp"
+#include "katana/http/handlers/file_reply.hpp"
+#include "katana/http/handlers/from_request.hpp"
+#include "katana/http/handlers/head_fields.hpp"
+#include "katana/http/handlers/html.hpp"
+#include "katana/http/handlers/json.hpp"
+#include "katana/http/handlers/reply.hpp"
+#include "katana/http/handlers/request.hpp"
+#include "katana/http/handlers/router.hpp"
+#include "katana/http/middleware/compression.hpp"
+#include "katana/http/middleware/concurrency_limit.hpp"
+#include "katana/http/middleware/cors.hpp"
+#include "katana/http/middleware/load_shedding.hpp"
+#include "katana/http/middleware/rate_limit.hpp"
+#include "katana/http/server/http_server.hpp"
 
 // SPDX-License-Identifier: Apache-2.0

@@ -1,9 +1,9 @@
 // Registry: the services of a program, made at its start.
 //
-// Links      registry
+// Links      base/registry
 // Invariant  it has includes only, each from what that links.
 #pragma once
 
-#include "katana/registry/registry.hpp"
+#include "katana/base/registry/registry.hpp"
 
 // SPDX-License-Identifier: Apache-2.0

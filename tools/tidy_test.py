@@ -56,90 +56,94 @@ class TidyTest(unittest.TestCase):
 
 class LayersTest(TidyTest):
     check = "layers"
-    rows = """katana_room(base LINKS fmt::fmt)
-        katana_room(wire/http LINKS base)  # katana_room(base LINKS fmt::fmt engine)
-        katana_room(wire/http1 LINKS base wire/http)
-        katana_room(engine LINKS base)
-        katana_room(engine/epoll LINKS base engine)
-        katana_room(engine/sim LINKS base engine)
-        katana_room(core THREADED LINKS base engine)
-        katana_room(log LINKS base)
-        katana_room(session LINKS base wire/http wire/http1 core)
-        katana_room(service LINKS base wire/http session)
-        katana_room(host
-          THREADED LINKS base engine engine/epoll service Threads::Threads)"""
+    rows = """katana_module(base LINKS fmt::fmt)
+        katana_module(wire/http LINKS base)  # katana_module(base LINKS fmt::fmt net/engine)
+        katana_module(wire/http1 LINKS base wire/http)
+        katana_module(net/engine LINKS base)
+        katana_module(net/engine/epoll LINKS base net/engine)
+        katana_module(net/engine/sim LINKS base net/engine)
+        katana_module(net/reactor THREADED LINKS base net/engine)
+        katana_module(observe/log LINKS base)
+        katana_module(http/session LINKS base wire/http wire/http1 net/reactor)
+        katana_module(http/handlers LINKS base wire/http http/session)
+        katana_module(app
+          THREADED LINKS base net/engine net/engine/epoll http/handlers Threads::Threads)"""
     headers = {"CMakeLists.txt": rows} | {f"katana/{path}.hpp": CONTRACT for path in (
-        "base/bytes", "wire/http/head", "wire/http1/machine", "engine/engine", "engine/link", "engine/epoll/loop",
-        "core/reactor", "session/session", "service/reply")}
+        "base/bytes", "wire/http/head", "wire/http1/machine", "net/engine/engine", "net/engine/link",
+        "net/engine/epoll/loop", "net/reactor/reactor", "http/session/session", "http/handlers/reply")}
 
     def including(self, path, *names):
         return self.headers | {path: "".join(f'#include "katana/{name}.hpp"\n' for name in names)}
 
-    def test_every_room_may_include_itself_and_base(self):
-        for room in ("wire/http", "engine", "engine/epoll", "core", "session", "service"):
-            self.accepts(self.including(f"katana/{room}/x.cpp", "base/bytes"))
+    def test_every_module_may_include_itself_and_base(self):
+        for module in ("wire/http", "net/engine", "net/engine/epoll", "net/reactor", "http/session", "http/handlers"):
+            self.accepts(self.including(f"katana/{module}/x.cpp", "base/bytes"))
 
     def test_what_a_row_links_is_accepted(self):
         self.accepts(self.including("katana/wire/http1/x.cpp", "wire/http1/machine", "wire/http/head"))
-        self.accepts(self.including("katana/engine/epoll/x.cpp", "engine/engine", "engine/link", "engine/epoll/loop"))
-        self.accepts(self.including("katana/core/x.cpp", "engine/engine"))
-        self.accepts(self.including("katana/session/x.cpp", "wire/http1/machine", "core/reactor"))
-        self.accepts(self.including("katana/service/x.cpp", "wire/http/head", "session/session"))
-        self.accepts(self.including("katana/host/x.cpp", "engine/epoll/loop", "service/reply"))
+        self.accepts(self.including("katana/net/engine/epoll/x.cpp", "net/engine/engine", "net/engine/link",
+                                    "net/engine/epoll/loop"))
+        self.accepts(self.including("katana/net/reactor/x.cpp", "net/engine/engine"))
+        self.accepts(self.including("katana/http/session/x.cpp", "wire/http1/machine", "net/reactor/reactor"))
+        self.accepts(self.including("katana/http/handlers/x.cpp", "wire/http/head", "http/session/session"))
+        self.accepts(self.including("katana/app/x.cpp", "net/engine/epoll/loop", "http/handlers/reply"))
 
     def test_what_is_not_in_the_row_is_refused(self):
-        for room, name in (("base", "engine/engine"), ("wire/http", "wire/http1/machine"), ("engine", "core/reactor"),
-                           ("engine", "engine/epoll/loop"), ("engine/sim", "engine/epoll/loop"),
-                           ("core", "engine/link"), ("core", "engine/epoll/loop"), ("session", "service/reply"),
-                           ("service", "core/reactor"), ("service", "wire/http1/machine")):
-            with self.subTest(room=room, name=name):
-                path = f"katana/{room}/x.cpp"
-                self.refuses(self.including(path, name), f"{path}:1: {room} may not include katana/{name}.hpp")
+        for module, name in (("base", "net/engine/engine"), ("wire/http", "wire/http1/machine"),
+                           ("net/engine", "net/reactor/reactor"),
+                           ("net/engine", "net/engine/epoll/loop"), ("net/engine/sim", "net/engine/epoll/loop"),
+                           ("net/reactor", "net/engine/link"), ("net/reactor", "net/engine/epoll/loop"),
+                           ("http/session", "http/handlers/reply"),
+                           ("http/handlers", "net/reactor/reactor"), ("http/handlers", "wire/http1/machine")):
+            with self.subTest(module=module, name=name):
+                path = f"katana/{module}/x.cpp"
+                self.refuses(self.including(path, name), f"{path}:1: {module} may not include katana/{name}.hpp")
 
     def test_a_folder_without_a_row_is_refused(self):
         self.refuses({"CMakeLists.txt": self.rows, "katana/attic/x.cpp": ""},
-                     "katana/attic/x.cpp:1: 'attic' is no room")
+                     "katana/attic/x.cpp:1: 'attic' is no module")
 
     def test_a_header_of_katana_itself_includes_what_its_links_name_and_what_they_link(self):
-        head = "// HTTP.\n//\n// Links      service\n#pragma once\n"
-        self.accepts(self.headers | {"katana/http.hpp": head + '#include "katana/service/reply.hpp"\n'
-                                                               '#include "katana/core/reactor.hpp"\n'})
-        self.refuses(self.headers | {"katana/http.hpp": head + '#include "katana/engine/epoll/loop.hpp"\n'
+        head = "// HTTP.\n//\n// Links      http/handlers\n#pragma once\n"
+        self.accepts(self.headers | {"katana/http.hpp": head + '#include "katana/http/handlers/reply.hpp"\n'
+                                                               '#include "katana/net/reactor/reactor.hpp"\n'})
+        self.refuses(self.headers | {"katana/http.hpp": head + '#include "katana/net/engine/epoll/loop.hpp"\n'
                                                                "#include <vector>\n"},
-                     "katana/http.hpp:5: it may not include katana/engine/epoll/loop.hpp",
+                     "katana/http.hpp:5: it may not include katana/net/engine/epoll/loop.hpp",
                      "katana/http.hpp:6: it may not include vector")
 
-    def test_a_header_of_katana_itself_has_includes_only_and_names_rooms(self):
-        head = "// HTTP.\n//\n// Links      service\n#pragma once\n"
+    def test_a_header_of_katana_itself_has_includes_only_and_names_modules(self):
+        head = "// HTTP.\n//\n// Links      http/handlers\n#pragma once\n"
         self.refuses(self.headers | {"katana/http.hpp": head + "int x;\n"}, "katana/http.hpp:5: more than includes")
         self.refuses(self.headers | {"katana/http.hpp": "// HTTP.\n#pragma once\n"},
-                     "katana/http.hpp:1: no rooms to link")
-        self.refuses(self.headers | {"katana/http.hpp": head.replace("service", "attic")},
-                     "katana/http.hpp:3: no rooms to link")
+                     "katana/http.hpp:1: no modules to link")
+        self.refuses(self.headers | {"katana/http.hpp": head.replace("http/handlers", "attic")},
+                     "katana/http.hpp:3: no modules to link")
 
     def test_the_library_includes_no_header_of_katana_itself(self):
-        self.refuses(self.headers | {"katana/http.hpp": "// HTTP.\n//\n// Links      service\n#pragma once\n",
-                                     "katana/host/x.cpp": '#include "katana/http.hpp"\n'},
-                     "katana/host/x.cpp:1: host may not include katana/http.hpp")
+        self.refuses(self.headers | {"katana/http.hpp": "// HTTP.\n//\n// Links      http/handlers\n#pragma once\n",
+                                     "katana/app/x.cpp": '#include "katana/http.hpp"\n'},
+                     "katana/app/x.cpp:1: app may not include katana/http.hpp")
 
     def test_production_includes_neither_tests_nor_what_is_outside_of_the_library(self):
         self.refuses({"CMakeLists.txt": self.rows,
-                      "katana/host/x.cpp": '#include "lab/a.hpp"\n#include "katana/base/b_test.hpp"\n',
+                      "katana/app/x.cpp": '#include "lab/a.hpp"\n#include "katana/base/b_test.hpp"\n',
                       "lab/a.hpp": CONTRACT, "katana/base/b_test.hpp": CONTRACT},
-                     "katana/host/x.cpp:1: host may not include lab/a.hpp",
-                     "katana/host/x.cpp:2: host may not include katana/base/b_test.hpp")
+                     "katana/app/x.cpp:1: app may not include lab/a.hpp",
+                     "katana/app/x.cpp:2: app may not include katana/base/b_test.hpp")
 
     def test_apps_lab_and_tests_include_what_they_like(self):
-        self.accepts(self.including("apps/hello/main.cpp", "service/reply"))
-        self.accepts(self.including("tests/simulation/x_test.cpp", "core/reactor", "engine/epoll/loop"))
+        self.accepts(self.including("apps/hello/main.cpp", "http/handlers/reply"))
+        self.accepts(self.including("tests/simulation/x_test.cpp", "net/reactor/reactor", "net/engine/epoll/loop"))
 
     def test_libraries_follow_the_table_and_test_libraries_are_for_tests(self):
-        self.accepts({"CMakeLists.txt": self.rows, "katana/log/x.cpp": "#include <fmt/format.h>\n#include <vector>\n",
+        self.accepts({"CMakeLists.txt": self.rows,
+                      "katana/observe/log/x.cpp": "#include <fmt/format.h>\n#include <vector>\n",
                       "katana/base/x_test.cpp": "#include <gtest/gtest.h>\n"})
         self.refuses({"CMakeLists.txt": self.rows, "katana/base/x.cpp": "#include <gtest/gtest.h>\n",
-                      "katana/core/x.cpp": "\n#include <liburing.h>\n"},
+                      "katana/net/reactor/x.cpp": "\n#include <liburing.h>\n"},
                      "katana/base/x.cpp:1: base may not include gtest/gtest.h",
-                     "katana/core/x.cpp:2: core may not include liburing.h")
+                     "katana/net/reactor/x.cpp:2: net/reactor may not include liburing.h")
 
     def test_a_quoted_include_that_is_not_in_the_tree_is_refused(self):
         self.refuses({"CMakeLists.txt": self.rows,
@@ -147,14 +151,15 @@ class LayersTest(TidyTest):
                      "katana/base/x.cpp:1: base may not include nowhere.hpp")
 
     def test_a_test_may_include_what_its_row_names_for_tests(self):
-        rows = self.rows.replace("katana_room(log LINKS base)", "katana_room(log LINKS base TEST_LINKS service core)")
-        tree = {"CMakeLists.txt": rows, "katana/service/router.hpp": ""}
-        self.accepts({**tree, "katana/log/log_test.cpp": '#include "katana/service/router.hpp"\n'})
-        self.refuses({**tree, "katana/log/log.cpp": '#include "katana/service/router.hpp"\n'},
-                     "katana/log/log.cpp:1: log may not include katana/service/router.hpp")
-        self.refuses({**tree, "katana/log/log_test.cpp": '#include "katana/session/x.hpp"\n',
-                      "katana/session/x.hpp": ""},
-                     "katana/log/log_test.cpp:1: log may not include katana/session/x.hpp")
+        rows = self.rows.replace("katana_module(observe/log LINKS base)",
+                                 "katana_module(observe/log LINKS base TEST_LINKS http/handlers net/reactor)")
+        tree = {"CMakeLists.txt": rows, "katana/http/handlers/router.hpp": ""}
+        self.accepts({**tree, "katana/observe/log/log_test.cpp": '#include "katana/http/handlers/router.hpp"\n'})
+        self.refuses({**tree, "katana/observe/log/log.cpp": '#include "katana/http/handlers/router.hpp"\n'},
+                     "katana/observe/log/log.cpp:1: observe/log may not include katana/http/handlers/router.hpp")
+        self.refuses({**tree, "katana/observe/log/log_test.cpp": '#include "katana/http/session/x.hpp"\n',
+                      "katana/http/session/x.hpp": ""},
+                     "katana/observe/log/log_test.cpp:1: observe/log may not include katana/http/session/x.hpp")
 
     def test_an_include_in_a_comment_is_none(self):
         self.accepts({"CMakeLists.txt": self.rows,
@@ -165,22 +170,24 @@ class RowsTest(TidyTest):
     check = "rows"
 
     def test_rows_that_link_rows_before_them_are_accepted(self):
-        self.accepts({"CMakeLists.txt": "katana_room(base LINKS fmt::fmt)\nkatana_room(core LINKS base)\n"
-                                        "katana_room(host\n  THREADED LINKS core base Threads::Threads)\n"})
+        self.accepts({"CMakeLists.txt": "katana_module(base LINKS fmt::fmt)\nkatana_module(net/reactor LINKS base)\n"
+                                        "katana_module(host\n  THREADED LINKS net/reactor base Threads::Threads)\n"})
 
-    def test_a_row_that_links_a_later_room_or_itself_is_refused(self):
-        self.refuses({"CMakeLists.txt": "\nkatana_room(base LINKS core)\nkatana_room(core LINKS core)\n"},
-                     "CMakeLists.txt:2: base may not link core", "CMakeLists.txt:3: core may not link core")
+    def test_a_row_that_links_a_later_module_or_itself_is_refused(self):
+        self.refuses({"CMakeLists.txt": "\nkatana_module(base LINKS net/reactor)\n"
+                                        "katana_module(net/reactor LINKS net/reactor)\n"},
+                     "CMakeLists.txt:2: base may not link net/reactor",
+                     "CMakeLists.txt:3: net/reactor may not link net/reactor")
 
-    def test_tests_may_link_a_later_room_but_neither_their_own_nor_none(self):
-        self.accepts({"CMakeLists.txt": "katana_room(base LINKS fmt::fmt TEST_LINKS core)\n"
-                                        "katana_room(core LINKS base)\n"})
-        self.refuses({"CMakeLists.txt": "katana_room(base TEST_LINKS base\n nowhere)\n"},
+    def test_tests_may_link_a_later_module_but_neither_their_own_nor_none(self):
+        self.accepts({"CMakeLists.txt": "katana_module(base LINKS fmt::fmt TEST_LINKS net/reactor)\n"
+                                        "katana_module(net/reactor LINKS base)\n"})
+        self.refuses({"CMakeLists.txt": "katana_module(base TEST_LINKS base\n nowhere)\n"},
                      "CMakeLists.txt:1: tests of base may not link base",
                      "CMakeLists.txt:1: tests of base may not link nowhere")
 
     def test_a_library_that_is_not_listed_is_refused(self):
-        self.refuses({"CMakeLists.txt": "katana_room(base LINKS Boost::asio)\n"},
+        self.refuses({"CMakeLists.txt": "katana_module(base LINKS Boost::asio)\n"},
                      "CMakeLists.txt:1: base may not link Boost::asio")
 
 
@@ -201,23 +208,25 @@ class UnitsTest(TidyTest):
     check = "units"
 
     def test_a_source_that_includes_a_unit_above_it_is_refused(self):
-        tree = {"katana/client/call.hpp": "", "katana/client/call.cpp": '#include "katana/client/call.hpp"\n',
-                "katana/client/pool.hpp": '#include "katana/client/call.hpp"\n'}
+        tree = {"katana/http/client/call.hpp": "",
+                "katana/http/client/call.cpp": '#include "katana/http/client/call.hpp"\n',
+                "katana/http/client/pool.hpp": '#include "katana/http/client/call.hpp"\n'}
         self.accepts(tree)
-        tree["katana/client/call.cpp"] += '#include "katana/client/pool.hpp"\n'
-        self.refuses(tree, "katana/client/pool.hpp:1: units depend on one another: katana/client/call -> "
-                     "katana/client/pool -> katana/client/call")
+        tree["katana/http/client/call.cpp"] += '#include "katana/http/client/pool.hpp"\n'
+        self.refuses(tree, "katana/http/client/pool.hpp:1: units depend on one another: katana/http/client/call -> "
+                     "katana/http/client/pool -> katana/http/client/call")
 
-    def test_tests_and_other_rooms_may(self):
-        self.accepts({"katana/client/a.hpp": '#include "katana/client/b.hpp"\n', "katana/client/b.hpp": "",
-                      "katana/client/b_test.cpp": '#include "katana/client/a.hpp"\n',
-                      "katana/client/b_test.hpp": '#include "katana/client/a.hpp"\n',
-                      "katana/client/b.cpp": '#include "katana/client/b_test.hpp"\n', "katana/host/a.hpp": "",
-                      "katana/host/a.cpp": '#include "katana/host/b.hpp"\n',
-                      "katana/host/b.hpp": '#include "katana/host/a.hpp"\n'})
+    def test_tests_and_other_modules_may(self):
+        self.accepts({"katana/http/client/a.hpp": '#include "katana/http/client/b.hpp"\n',
+                      "katana/http/client/b.hpp": "",
+                      "katana/http/client/b_test.cpp": '#include "katana/http/client/a.hpp"\n',
+                      "katana/http/client/b_test.hpp": '#include "katana/http/client/a.hpp"\n',
+                      "katana/http/client/b.cpp": '#include "katana/http/client/b_test.hpp"\n', "katana/app/a.hpp": "",
+                      "katana/app/a.cpp": '#include "katana/app/b.hpp"\n',
+                      "katana/app/b.hpp": '#include "katana/app/a.hpp"\n'})
 
-    def test_the_listed_rooms_are_rooms(self):
-        self.assertLessEqual(set(tidy.CIRCULAR_ROOMS), set(tidy.Tree(Path(__file__).parent.parent).rows))
+    def test_the_listed_modules_are_modules(self):
+        self.assertLessEqual(set(tidy.CIRCULAR_MODULES), set(tidy.Tree(Path(__file__).parent.parent).rows))
 
 
 @unittest.skipUnless(shutil.which("g++-12"), "needs g++-12")
@@ -279,20 +288,20 @@ class WireTest(TidyTest):
                 self.refuses({"katana/wire/ws/x.cpp": f"/* 'tis\n*/\n1'000; {code};\n"},
                              f"katana/wire/ws/x.cpp:3: {kind} in a pure machine")
 
-    def test_tests_and_other_rooms_may_allocate(self):
+    def test_tests_and_other_modules_may_allocate(self):
         self.accepts({"katana/wire/ws/x_test.cpp": "#include <string>\nstd::string s;\n",
-                      "katana/log/x.cpp": "new int;\n"})
+                      "katana/observe/log/x.cpp": "new int;\n"})
 
 
 class EngineTest(TidyTest):
     check = "engine"
 
     def test_the_word_is_refused_even_in_a_comment(self):
-        self.refuses({"katana/engine/sim/x.cpp": "\n// as Http wants it\n"},
-                     "katana/engine/sim/x.cpp:2: an engine names 'Http'")
+        self.refuses({"katana/net/engine/sim/x.cpp": "\n// as Http wants it\n"},
+                     "katana/net/engine/sim/x.cpp:2: an engine names 'Http'")
 
     def test_bytes_and_links_are_accepted_and_so_is_the_word_elsewhere(self):
-        self.accepts({"katana/engine/x.cpp": "// bytes of a link\n", "katana/service/x.cpp": "// HTTP\n"})
+        self.accepts({"katana/net/engine/x.cpp": "// bytes of a link\n", "katana/http/handlers/x.cpp": "// HTTP\n"})
 
 
 class AwaitsTest(TidyTest):
@@ -321,32 +330,34 @@ class NamesTest(TidyTest):
                              ("PlainSuccessor", "replace_session"), ("work->behind", "prev, next")):
             with self.subTest(name):
                 shown = name.removeprefix("work->")
-                self.refuses({"katana/core/x.cpp": f"\nint a = {name} = 1;\n"},
-                             f"katana/core/x.cpp:2: '{shown}' is a private name. Call it {remedy}")
+                self.refuses({"katana/net/reactor/x.cpp": f"\nint a = {name} = 1;\n"},
+                             f"katana/net/reactor/x.cpp:2: '{shown}' is a private name. Call it {remedy}")
 
     def test_comments_strings_tests_and_longer_names_are_accepted(self):
-        self.accepts({"katana/core/x.cpp": '// we attend\nauto a = "settle"; int attendance, room, before = 0;\n',
-                      "katana/core/x_test.cpp": "int settle();\n"})
+        self.accepts({"katana/net/reactor/x.cpp":
+                      '// we attend\nauto a = "settle"; int attendance, room, before = 0;\n',
+                      "katana/net/reactor/x_test.cpp": "int settle();\n"})
 
 
 class SystemTest(TidyTest):
     check = "system"
 
-    def test_system_headers_stay_in_their_rooms(self):
-        self.accepts({"katana/engine/epoll/x.cpp": "#include <sys/epoll.h>\n",
-                      "katana/base/x.hpp": "#include <sys/uio.h>\n", "katana/server/x.cpp": "#include <signal.h>\n",
-                      "katana/session/x_test.cpp": "#include <unistd.h>\n",
-                      "katana/log/x.cpp": "#include <vector>\n#include <fmt/format.h>\n"})
+    def test_system_headers_stay_in_their_modules(self):
+        self.accepts({"katana/net/engine/epoll/x.cpp": "#include <sys/epoll.h>\n",
+                      "katana/base/x.hpp": "#include <sys/uio.h>\n",
+                      "katana/http/server/x.cpp": "#include <signal.h>\n",
+                      "katana/http/session/x_test.cpp": "#include <unistd.h>\n",
+                      "katana/observe/log/x.cpp": "#include <vector>\n#include <fmt/format.h>\n"})
 
     def test_the_compilers_own_headers_are_for_everyone(self):
         self.accepts({"katana/wire/http1/x.hpp": "#include <immintrin.h>\n#include <sanitizer/asan_interface.h>\n"})
 
     def test_system_headers_elsewhere_are_refused(self):
-        for room, header in (("base", "unistd.h"), ("core", "sys/uio.h"), ("session", "netinet/tcp.h"),
-                             ("host", "sys/epoll.h"), ("engine/sim", "sys/socket.h")):
-            with self.subTest(room=room, header=header):
-                self.refuses({f"katana/{room}/x.cpp": f"#include <{header}>\n"},
-                             f"katana/{room}/x.cpp:1: <{header}> in {room}")
+        for module, header in (("base", "unistd.h"), ("net/reactor", "sys/uio.h"), ("http/session", "netinet/tcp.h"),
+                             ("app", "sys/epoll.h"), ("net/engine/sim", "sys/socket.h")):
+            with self.subTest(module=module, header=header):
+                self.refuses({f"katana/{module}/x.cpp": f"#include <{header}>\n"},
+                             f"katana/{module}/x.cpp:1: <{header}> in {module}")
 
 
 class SizesTest(TidyTest):
@@ -511,7 +522,7 @@ class PromisesTest(TidyTest):
     check = "promises"
     tests = {"katana/x/thing_test.cpp": "TEST(Thing, a_stranger_is_refused) {}\nTEST_F(ThingTest,\n       waits) {}\n",
              "katana/x/thing_fuzz.cpp": "", "tests/end_to_end/test_thing.py": "def test_a_stranger_is_refused():\n",
-             "katana/engine/cases_test.hpp": "#define KATANA_CASE(name) TYPED_TEST_P(Engine, name)\n"
+             "katana/net/engine/cases_test.hpp": "#define KATANA_CASE(name) TYPED_TEST_P(Engine, name)\n"
                                              "KATANA_CASE(accepts) {}\n",
              "katana/wire/http1/machine.cases.md": "# Cases\n## Two Hosts\n",
              "tests/conformance/h1corpus.json": '{"cases": [{"name": "smuggle-te"}]}', "tools/matrix": "row walk\n",

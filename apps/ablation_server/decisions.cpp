@@ -9,10 +9,10 @@
 #include <span>
 #include <string_view>
 
-#include "katana/core/reactor_on.hpp"
-#include "katana/engine/epoll/epoll_engine.hpp"
-#include "katana/engine/uring/options.hpp"
-#include "katana/server/engines.hpp"
+#include "katana/http/server/engines.hpp"
+#include "katana/net/engine/epoll/epoll_engine.hpp"
+#include "katana/net/engine/uring/options.hpp"
+#include "katana/net/reactor/reactor_on.hpp"
 
 namespace ablation {
 namespace {
@@ -158,11 +158,11 @@ Result<void> take_back(const std::vector<std::string>& settings,
   }
   options.reactor.lazy_timers = rules.lazy_timers;
   options.make_reactor = [rules, is_uring](
-                             const core::ReactorOptions& reactor,
-                             std::size_t session_bytes_max) -> std::unique_ptr<core::Reactor> {
+                             const net::ReactorOptions& reactor,
+                             std::size_t session_bytes_max) -> std::unique_ptr<net::Reactor> {
     if (is_uring) return server::make_uring_reactor(reactor, session_bytes_max, rules.uring);
-    return std::make_unique<core::ReactorOn<UndecidedEngine>>(reactor, session_bytes_max,
-                                                              rules.epoll);
+    return std::make_unique<net::ReactorOn<UndecidedEngine>>(reactor, session_bytes_max,
+                                                             rules.epoll);
   };
   return {};
 }

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "katana/base/result.hpp"
-#include "katana/server/http_server.hpp"
+#include "katana/base/system/result.hpp"
+#include "katana/http/server/http_server.hpp"
 
 namespace ablation {
 

@@ -12,10 +12,10 @@
 #include <string_view>
 #include <vector>
 
-#include "katana/base/described.hpp"
-#include "katana/base/result.hpp"
-#include "katana/database/database.hpp"
-#include "katana/service/router.hpp"
+#include "katana/base/system/result.hpp"
+#include "katana/base/values/described.hpp"
+#include "katana/http/handlers/router.hpp"
+#include "katana/stores/database/database.hpp"
 
 namespace arena {
 

@@ -3,9 +3,9 @@
 
 #include "arena/arena.hpp"
 #include "katana/cache.hpp"
-#include "katana/container/as_json.hpp"
-#include "katana/database/postgres/postgres.hpp"
+#include "katana/data/container/as_json.hpp"
 #include "katana/http.hpp"
+#include "katana/stores/database/postgres/postgres.hpp"
 
 namespace arena {
 namespace {

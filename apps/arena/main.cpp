@@ -12,8 +12,8 @@
 
 #include "apps/command_line.hpp"
 #include "arena/arena.hpp"
-#include "katana/base/printing.hpp"
-#include "katana/server/http_server.hpp"
+#include "katana/base/system/printing.hpp"
+#include "katana/http/server/http_server.hpp"
 
 namespace {
 

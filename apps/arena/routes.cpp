@@ -6,9 +6,9 @@
 #include <iterator>
 
 #include "arena/arena.hpp"
-#include "katana/coding/brotli/brotli.hpp"
-#include "katana/container/json_read.hpp"
+#include "katana/data/container/json_read.hpp"
 #include "katana/http.hpp"
+#include "katana/http/coding/brotli/brotli.hpp"
 #include "katana/websocket.hpp"
 
 namespace arena {

@@ -9,14 +9,14 @@
 #include <chrono>
 #include <cstdio>
 
+#include "apps/chat/host/chat_server.hpp"
 #include "apps/command_line.hpp"
-#include "katana/base/cpus.hpp"
-#include "katana/base/printing.hpp"
-#include "katana/bus/subject.hpp"
-#include "katana/chat/host/chat_server.hpp"
-#include "katana/log/log.hpp"
-#include "katana/server/http_server.hpp"
-#include "katana/server/operations.hpp"
+#include "katana/base/system/cpus.hpp"
+#include "katana/base/system/printing.hpp"
+#include "katana/http/server/http_server.hpp"
+#include "katana/http/server/operations.hpp"
+#include "katana/observe/log/log.hpp"
+#include "katana/stores/bus/subject.hpp"
 #include "tls_flags.hpp"
 
 namespace {
@@ -192,8 +192,8 @@ std::string default_node(std::uint16_t port) {
                    : fmt::format("{}#{}", host.data(), ::getpid());
 }
 
-Result<host::ChatServerOptions> options_from(const Flags& flags, server::EngineKind engine) {
-  host::ChatServerOptions options;
+Result<chat::ChatServerOptions> options_from(const Flags& flags, server::EngineKind engine) {
+  chat::ChatServerOptions options;
   auto secure = flags.tls.options();
   if (!secure) return std::unexpected(secure.error());
   options.tls = *std::move(secure);
@@ -246,8 +246,8 @@ int fail(const Error& error) {
   return fail(error.code() == Code::invalid_argument ? 2 : 1, error.describe());
 }
 
-void log_budget(const log::Logger& log, const host::ChatServer& server, const Flags& flags) {
-  const host::ChatBudget budget = server.budget();
+void log_budget(const log::Logger& log, const chat::ChatServer& server, const Flags& flags) {
+  const chat::ChatBudget budget = server.budget();
   const auto in_mib = [](auto bytes) { return static_cast<double>(bytes) / mib; };
   log.info(
       "memory budget: in all {:.1f} MiB; relays {:.1f} MiB; each of {} reactors: connections "
@@ -274,11 +274,11 @@ int serve(const Flags& flags, const server::EngineChoice& engine,
   server::raise_descriptor_limit();
   auto given = options_from(flags, engine.kind);
   if (!given) return fail(given.error());
-  host::ChatServerOptions options = *std::move(given);
+  chat::ChatServerOptions options = *std::move(given);
   options.log = log;
-  auto made = host::ChatServer::make(options);
+  auto made = chat::ChatServer::make(options);
   if (!made) return fail(made.error());
-  host::ChatServer& server = **made;
+  chat::ChatServer& server = **made;
   if (auto started = server.start(); !started) return fail(started.error());
   log_budget(log, server, flags);
   if (options.metrics_port) {
@@ -298,7 +298,7 @@ int serve(const Flags& flags, const server::EngineChoice& engine,
              fmt::format("{}: ready on {} (engine {}, {} reactors) in {:.1f} ms\n", program,
                          server.url(), server::engine_name(engine.kind), flags.threads, took_ms));
 
-  const host::ChatReport report = server.run();
+  const chat::ChatReport report = server.run();
   all_logs.flush();
   print_error_line(
       fmt::format("{}: stopped: {} messages on {} connections finished, {} deliveries, {} dropped, "

@@ -5,8 +5,8 @@
 #include <iterator>
 #include <tuple>
 
-#include "katana/service/json.hpp"
-#include "katana/service/openapi/openapi.hpp"
+#include "katana/http/handlers/json.hpp"
+#include "katana/openapi/document/openapi.hpp"
 
 namespace katana::fullstack {
 namespace {

@@ -12,11 +12,11 @@
 #include <cstdint>
 #include <string>
 
-#include "katana/base/described.hpp"
-#include "katana/base/task.hpp"
-#include "katana/base/timestamp.hpp"
-#include "katana/database/database.hpp"
-#include "katana/service/reply.hpp"
+#include "katana/base/coroutine/task.hpp"
+#include "katana/base/values/described.hpp"
+#include "katana/base/values/timestamp.hpp"
+#include "katana/http/handlers/reply.hpp"
+#include "katana/stores/database/database.hpp"
 
 namespace katana::openapi {
 class Routes;

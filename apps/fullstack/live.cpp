@@ -4,9 +4,9 @@
 #include <chrono>
 #include <cmath>
 
-#include "katana/container/json_write.hpp"
-#include "katana/metrics/process.hpp"
-#include "katana/service/json.hpp"
+#include "katana/data/container/json_write.hpp"
+#include "katana/http/handlers/json.hpp"
+#include "katana/observe/metrics/process.hpp"
 
 namespace katana::fullstack {
 namespace {

@@ -22,12 +22,12 @@
 #include <vector>
 
 #include "fullstack/log_tail.hpp"
-#include "katana/base/described.hpp"
-#include "katana/database/database.hpp"
-#include "katana/log/log.hpp"
-#include "katana/server/observability.hpp"
-#include "katana/service/events/events.hpp"
-#include "katana/service/router.hpp"
+#include "katana/base/values/described.hpp"
+#include "katana/http/events/events.hpp"
+#include "katana/http/handlers/router.hpp"
+#include "katana/http/server/observability.hpp"
+#include "katana/observe/log/log.hpp"
+#include "katana/stores/database/database.hpp"
 
 namespace katana::fullstack {
 

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "katana/log/output.hpp"
+#include "katana/observe/log/output.hpp"
 
 namespace katana::fullstack {
 

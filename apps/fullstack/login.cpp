@@ -9,18 +9,18 @@
 #include <utility>
 #include <vector>
 
-#include "katana/audit/audit_log.hpp"
-#include "katana/core/reactor.hpp"
-#include "katana/passwords/known_device.hpp"
-#include "katana/passwords/password_form.hpp"
-#include "katana/service/auth/policy.hpp"
-#include "katana/service/cookies.hpp"
-#include "katana/service/forms/form_fields.hpp"
-#include "katana/service/html.hpp"
-#include "katana/service/oidc/oidc_login.hpp"
-#include "katana/service/security.hpp"
-#include "katana/service/sessions/form_token.hpp"
-#include "katana/service/sessions/sessions.hpp"
+#include "katana/http/forms/form_fields.hpp"
+#include "katana/http/handlers/cookies.hpp"
+#include "katana/http/handlers/html.hpp"
+#include "katana/http/handlers/security.hpp"
+#include "katana/identity/auth/policy.hpp"
+#include "katana/identity/oidc/oidc_login.hpp"
+#include "katana/identity/passwords/known_device.hpp"
+#include "katana/identity/passwords/password_form.hpp"
+#include "katana/identity/sessions/form_token.hpp"
+#include "katana/identity/sessions/sessions.hpp"
+#include "katana/net/reactor/reactor.hpp"
+#include "katana/observe/audit/audit_log.hpp"
 
 namespace katana::fullstack {
 namespace {
@@ -118,7 +118,7 @@ Task<Result<Reply>> log_in(Door door, Request request, FormFields<Credentials> g
   const std::string address = client ? std::string(Bytes(client->to_text())) : "local";
   const Bytes known = cookie(request.view().head(), device_cookie).value_or("");
   const std::string device = door->devices.find(known, given->name);
-  const Instant now = core::Reactor::current()->now();
+  const Instant now = net::Reactor::current()->now();
   const Duration wait = door->throttle.begin(given->name, address, now, device);
   if (wait > Duration{}) {
     Reply reply = login_page(door->settings, *token, 429, "Too many attempts. Try again later.");

@@ -20,15 +20,15 @@
 #include <string>
 #include <vector>
 
-#include "katana/base/described.hpp"
-#include "katana/base/result.hpp"
-#include "katana/client/options.hpp"
-#include "katana/passwords/login_throttle.hpp"
-#include "katana/passwords/password_hasher.hpp"
-#include "katana/registry/services.hpp"
-#include "katana/service/oidc/oidc_settings.hpp"
-#include "katana/service/router.hpp"
-#include "katana/service/sessions/sessions.hpp"
+#include "katana/base/registry/services.hpp"
+#include "katana/base/system/result.hpp"
+#include "katana/base/values/described.hpp"
+#include "katana/http/client/options.hpp"
+#include "katana/http/handlers/router.hpp"
+#include "katana/identity/oidc/oidc_settings.hpp"
+#include "katana/identity/passwords/login_throttle.hpp"
+#include "katana/identity/passwords/password_hasher.hpp"
+#include "katana/identity/sessions/sessions.hpp"
 
 namespace katana::fullstack {
 

@@ -15,19 +15,19 @@
 #include "fullstack/pages.hpp"
 #include "fullstack/users.hpp"
 #include "fullstack_files.hpp"
-#include "katana/host/application.hpp"
-#include "katana/host/postgres/postgres.hpp"
-#include "katana/host/sqlite/sqlite.hpp"
-#include "katana/service/accept.hpp"
-#include "katana/service/openapi/openapi.hpp"
-#include "katana/service/openapi/swagger_ui/swagger_ui.hpp"
-#include "katana/service/validation/reply_checks.hpp"
+#include "katana/app/application.hpp"
+#include "katana/app/postgres/postgres.hpp"
+#include "katana/app/sqlite/sqlite.hpp"
+#include "katana/http/handlers/accept.hpp"
+#include "katana/openapi/document/openapi.hpp"
+#include "katana/openapi/document/swagger_ui/swagger_ui.hpp"
+#include "katana/openapi/validation/reply_checks.hpp"
 #include "migrations.hpp"  // made from migrations/ by the build
 
 namespace katana::fullstack {
 namespace {
 
-struct Settings : host::ApplicationSettings {
+struct Settings : app::ApplicationSettings {
   Settings() { log.file = "var/log/fullstack.log"; }
   LoginSettings login;
 };
@@ -37,7 +37,7 @@ KATANA_DESCRIBE(Settings, development, http, operations, log, requests, monitor,
 // A login without a session would be forgotten, and one that other sites can use is no protection.
 Result<void> check(const Settings& settings) {
   if (!settings.login.enabled) return {};
-  if (settings.sessions.store == host::SessionPlace::off) {
+  if (settings.sessions.store == app::SessionPlace::off) {
     return fail(Code::invalid_argument,
                 "login.enabled needs sessions: set sessions.store, for example to database");
   }
@@ -47,14 +47,14 @@ Result<void> check(const Settings& settings) {
   return {};
 }
 
-host::ApplicationOptions options(std::shared_ptr<LogTail> tail) {
-  host::ApplicationOptions options;
+app::ApplicationOptions options(std::shared_ptr<LogTail> tail) {
+  app::ApplicationOptions options;
   options.name = "fullstack";
   options.version = KATANA_VERSION;
   options.about =
       "Users and documents over SQLite or PostgreSQL: GET /openapi.json describes what is served, "
       "GET / is a dashboard.";
-  options.database = {host::sqlite(), host::postgres()};
+  options.database = {app::sqlite(), app::postgres()};
   options.migrations = embedded::migrations();
   options.docs = openapi::swagger_ui();
   options.check_replies = openapi::check_replies;
@@ -184,7 +184,7 @@ void add_operations(const registry::Services& services, Group& pages) {
 int main(int count, char** arguments) {
   using namespace katana;
   const auto tail = std::make_shared<fullstack::LogTail>();
-  host::Application<fullstack::Settings> app(fullstack::options(tail), fullstack::check);
+  app::Application<fullstack::Settings> app(fullstack::options(tail), fullstack::check);
   app.services([&tail](registry::Registry& registry) {
     using database::Database;
     registry.singleton<fullstack::Users>([](Database& database, HttpCache& pages) {

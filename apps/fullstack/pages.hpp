@@ -8,7 +8,7 @@
 //            this server serves.
 #pragma once
 
-#include "katana/service/router.hpp"
+#include "katana/http/handlers/router.hpp"
 
 namespace katana::fullstack {
 

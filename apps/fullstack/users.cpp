@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "fullstack/entity_tags.hpp"
-#include "katana/base/timestamp.hpp"
-#include "katana/service/json.hpp"
-#include "katana/service/openapi/openapi.hpp"
+#include "katana/base/values/timestamp.hpp"
+#include "katana/http/handlers/json.hpp"
+#include "katana/openapi/document/openapi.hpp"
 
 namespace katana::fullstack {
 namespace {

@@ -17,12 +17,12 @@
 #include <string>
 #include <vector>
 
-#include "katana/base/described.hpp"
-#include "katana/base/task.hpp"
-#include "katana/base/timestamp.hpp"
-#include "katana/database/database.hpp"
-#include "katana/service/middleware/http_cache.hpp"
-#include "katana/service/router.hpp"
+#include "katana/base/coroutine/task.hpp"
+#include "katana/base/values/described.hpp"
+#include "katana/base/values/timestamp.hpp"
+#include "katana/http/handlers/router.hpp"
+#include "katana/http/middleware/http_cache.hpp"
+#include "katana/stores/database/database.hpp"
 
 namespace katana::openapi {
 class ProblemTypes;

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "katana/base/instant.hpp"
+#include "katana/base/values/instant.hpp"
 
 namespace hello {
 namespace {

@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "katana/base/cpus.hpp"
-#include "katana/base/result.hpp"
-#include "katana/server/engines.hpp"
-#include "katana/server/http_server.hpp"
+#include "katana/base/system/cpus.hpp"
+#include "katana/base/system/result.hpp"
+#include "katana/http/server/engines.hpp"
+#include "katana/http/server/http_server.hpp"
 #include "tls_flags.hpp"
 
 namespace hello {

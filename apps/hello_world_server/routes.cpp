@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "katana/service/json.hpp"
+#include "katana/http/handlers/json.hpp"
 
 namespace hello {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <functional>
 
-#include "katana/service/router.hpp"
+#include "katana/http/handlers/router.hpp"
 
 namespace hello {
 

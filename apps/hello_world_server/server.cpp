@@ -12,14 +12,14 @@
 #include "apps/command_line.hpp"
 #include "hello_world_server/flags.hpp"
 #include "hello_world_server/routes.hpp"
-#include "katana/base/printing.hpp"
-#include "katana/coding/brotli/brotli.hpp"
-#include "katana/coding/zstd/zstd.hpp"
-#include "katana/log/log.hpp"
-#include "katana/server/access_log.hpp"
-#include "katana/server/observability.hpp"
-#include "katana/server/operations.hpp"
-#include "katana/service/middleware/compression.hpp"
+#include "katana/base/system/printing.hpp"
+#include "katana/http/coding/brotli/brotli.hpp"
+#include "katana/http/coding/zstd/zstd.hpp"
+#include "katana/http/middleware/compression.hpp"
+#include "katana/http/server/access_log.hpp"
+#include "katana/http/server/observability.hpp"
+#include "katana/http/server/operations.hpp"
+#include "katana/observe/log/log.hpp"
 
 namespace hello {
 namespace {
@@ -83,7 +83,7 @@ Task<void> measure(ContentReader content, ReplyWriter reply) {
   co_await reply.write(answer.bytes());
 }
 
-void print_budget(const char* name, const core::MemoryBudget& budget) {
+void print_budget(const char* name, const net::MemoryBudget& budget) {
   const auto mib = [](std::size_t bytes) { return static_cast<double>(bytes) / (1024.0 * 1024.0); };
   print_line(
       name,

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "katana/config/units.hpp"
+#include "katana/data/config/units.hpp"
 #include "katana/openapi/generate/names.hpp"
 #include "katana_tool/files.hpp"
 #include "katana_tool/systemd_command.hpp"

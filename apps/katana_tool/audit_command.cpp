@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "apps/command_line.hpp"
-#include "katana/audit/verify.hpp"
+#include "katana/observe/audit/verify.hpp"
 
 namespace katana::tool {
 namespace {

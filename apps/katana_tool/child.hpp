@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
-#include "katana/base/instant.hpp"
-#include "katana/base/result.hpp"
+#include "katana/base/system/result.hpp"
+#include "katana/base/values/instant.hpp"
 
 namespace katana::tool {
 

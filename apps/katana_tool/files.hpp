@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "katana/base/result.hpp"
+#include "katana/base/system/result.hpp"
 
 namespace katana::tool {
 

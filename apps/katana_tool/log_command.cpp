@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "apps/command_line.hpp"
-#include "katana/log/binary_reader.hpp"
-#include "katana/log/layout.hpp"
+#include "katana/observe/log/binary_reader.hpp"
+#include "katana/observe/log/layout.hpp"
 
 namespace katana::tool {
 namespace {

@@ -11,8 +11,8 @@
 #include <string_view>
 
 #include "apps/command_line.hpp"
-#include "katana/database/postgres/migrate.hpp"
-#include "katana/database/sqlite/migrate.hpp"
+#include "katana/stores/database/postgres/migrate.hpp"
+#include "katana/stores/database/sqlite/migrate.hpp"
 
 namespace katana::tool {
 namespace {

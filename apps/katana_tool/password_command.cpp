@@ -12,10 +12,10 @@
 #include <string>
 
 #include "apps/command_line.hpp"
-#include "katana/base/secrets.hpp"
-#include "katana/base/utf8.hpp"
-#include "katana/passwords/password_form.hpp"
-#include "katana/passwords/password_hasher.hpp"
+#include "katana/base/text/utf8.hpp"
+#include "katana/base/values/secrets.hpp"
+#include "katana/identity/passwords/password_form.hpp"
+#include "katana/identity/passwords/password_hasher.hpp"
 
 namespace katana::tool {
 namespace {

@@ -13,7 +13,7 @@
 #include <functional>
 #include <string>
 
-#include "katana/base/result.hpp"
+#include "katana/base/system/result.hpp"
 
 namespace katana::tool {
 

@@ -14,11 +14,11 @@
 #include <vector>
 
 #include "apps/command_line.hpp"
-#include "katana/container/json_write.hpp"
-#include "katana/database/postgres/postgres.hpp"
-#include "katana/database/sqlite/sqlite.hpp"
-#include "katana/jobs/queue/job_queue.hpp"
-#include "katana/thread/loop.hpp"
+#include "katana/base/thread/loop.hpp"
+#include "katana/data/container/json_write.hpp"
+#include "katana/stores/database/postgres/postgres.hpp"
+#include "katana/stores/database/sqlite/sqlite.hpp"
+#include "katana/stores/jobs/queue/job_queue.hpp"
 
 namespace katana::tool {
 namespace {

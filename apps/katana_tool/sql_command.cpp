@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "katana/container/json_write.hpp"
+#include "katana/data/container/json_write.hpp"
 #include "katana_tool/files.hpp"
 #include "katana_tool/sql/check.hpp"
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "katana/base/result.hpp"
+#include "katana/base/system/result.hpp"
 #include "katana_tool/files.hpp"
 #include "katana_tool/new_command.hpp"
 #include "katana_tool/program_command.hpp"

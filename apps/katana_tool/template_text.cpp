@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "katana/base/check.hpp"
+#include "katana/base/system/check.hpp"
 
 namespace katana::tool {
 namespace {

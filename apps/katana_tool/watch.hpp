@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "katana/base/result.hpp"
+#include "katana/base/system/result.hpp"
 
 namespace katana::tool {
 

@@ -1,12 +1,12 @@
 #include "bookmarks.hpp"
 
-#include "katana/base/patch.hpp"
-#include "katana/base/timestamp.hpp"
+#include "katana/app/sqlite/sqlite.hpp"
+#include "katana/base/values/patch.hpp"
+#include "katana/base/values/timestamp.hpp"
 #include "katana/client.hpp"
-#include "katana/host/sqlite/sqlite.hpp"
 #include "katana/http.hpp"
-#include "katana/service/events/events.hpp"
-#include "katana/service/openapi/openapi.hpp"
+#include "katana/http/events/events.hpp"
+#include "katana/openapi/document/openapi.hpp"
 #include "migrations.hpp"  // made from migrations/ by the build
 
 namespace bookmarks {
@@ -188,9 +188,9 @@ void add_routes(openapi::Routes routes) {
 
 }  // namespace
 
-host::ApplicationOptions options() {
+app::ApplicationOptions options() {
   return {.name = "bookmarks",
-          .database = host::sqlite(),
+          .database = app::sqlite(),
           .http_client = true,
           .migrations = embedded::migrations()};
 }
@@ -201,7 +201,7 @@ void configure(Program& app) {
   });
   app.routes([](const registry::Services& services, Router& router) {
     router.deny_by_default();
-    router.use(services.get<host::Authentication>().bearer());
+    router.use(services.get<app::Authentication>().bearer());
     router.use(auth::require(auth::authenticated()));
     openapi::Document document = described();
     add_routes(document.describe(router).tagged("bookmarks"));

@@ -6,8 +6,8 @@
 
 namespace bookmarks {
 
-using Program = katana::host::Application<katana::host::SettingsWithDatabase>;
-katana::host::ApplicationOptions options();
+using Program = katana::app::Application<katana::app::SettingsWithDatabase>;
+katana::app::ApplicationOptions options();
 void configure(Program& app);
 
 }  // namespace bookmarks

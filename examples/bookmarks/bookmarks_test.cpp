@@ -2,9 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include "katana/jose/jwk.hpp"
-#include "katana/jose/jwt.hpp"
-#include "katana/service/events/events.hpp"
+#include "katana/http/events/events.hpp"
+#include "katana/identity/jose/jwk.hpp"
+#include "katana/identity/jose/jwt.hpp"
 #include "katana/testing/application/test_application.hpp"
 
 namespace bookmarks {

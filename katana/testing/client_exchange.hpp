@@ -19,8 +19,8 @@
 #include <string_view>
 #include <vector>
 
-#include "katana/base/bytes.hpp"
-#include "katana/engine/sim/sim_network.hpp"
+#include "katana/base/text/bytes.hpp"
+#include "katana/net/engine/sim/sim_network.hpp"
 #include "katana/testing/test_reply.hpp"
 
 namespace katana::testing::detail {

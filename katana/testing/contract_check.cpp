@@ -7,7 +7,7 @@
 #include <span>
 #include <utility>
 
-#include "katana/openapi/description.hpp"
+#include "katana/openapi/model/description.hpp"
 #include "katana/testing/client_exchange.hpp"
 #include "katana/wire/http/method.hpp"
 #include "katana/wire/http/url.hpp"

@@ -33,7 +33,7 @@
 #include <string_view>
 #include <vector>
 
-#include "katana/base/result.hpp"
+#include "katana/base/system/result.hpp"
 #include "katana/openapi/contract/contract.hpp"
 #include "katana/testing/test_reply.hpp"
 

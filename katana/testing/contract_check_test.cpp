@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "katana/service/router.hpp"
+#include "katana/http/handlers/router.hpp"
 #include "katana/testing/test_server.hpp"
 
 namespace katana::testing {

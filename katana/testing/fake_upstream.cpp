@@ -7,13 +7,13 @@
 #include <optional>
 #include <utility>
 
-#include "katana/base/check.hpp"
-#include "katana/core/reactor_on.hpp"
-#include "katana/core/sleep.hpp"
-#include "katana/engine/sim/sim_engine.hpp"
-#include "katana/service/dispatcher.hpp"
-#include "katana/session/http1_protocol.hpp"
-#include "katana/session/http2_protocol.hpp"
+#include "katana/base/system/check.hpp"
+#include "katana/http/handlers/dispatcher.hpp"
+#include "katana/http/session/http1_protocol.hpp"
+#include "katana/http/session/http2_protocol.hpp"
+#include "katana/net/engine/sim/sim_engine.hpp"
+#include "katana/net/reactor/reactor_on.hpp"
+#include "katana/net/reactor/sleep.hpp"
 #include "katana/wire/http/characters.hpp"
 #include "katana/wire/http/url.hpp"
 
@@ -164,7 +164,7 @@ struct FakeUpstream::Core {
   Recorder recorder;
   session::Http1Protocol http1;
   session::Http2Protocol http2;
-  std::optional<core::ReactorOn<engine::SimEngine>> reactor;  // none: it is down
+  std::optional<net::ReactorOn<engine::SimEngine>> reactor;  // none: it is down
 };
 
 FakeUpstream::FakeUpstream(TestServer& server, std::string url,
@@ -179,7 +179,7 @@ FakeUpstream::FakeUpstream(TestServer& server, std::string url,
   Router router;
   router.use(Middleware{.function = std::make_shared<const ContentWanted>()});
   router.use([of = script.get()]() -> Task<void> {
-    if (of->delay > Duration{}) co_await core::sleep_for(of->delay);
+    if (of->delay > Duration{}) co_await net::sleep_for(of->delay);
   });
   routes(router);
   auto built = std::move(router).build();

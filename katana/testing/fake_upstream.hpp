@@ -27,8 +27,8 @@
 #include <string_view>
 #include <vector>
 
-#include "katana/base/instant.hpp"
-#include "katana/service/router.hpp"
+#include "katana/base/values/instant.hpp"
+#include "katana/http/handlers/router.hpp"
 #include "katana/testing/test_server.hpp"
 
 namespace katana::testing {

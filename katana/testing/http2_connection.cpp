@@ -6,10 +6,10 @@
 #include <list>
 #include <utility>
 
-#include "katana/base/block_pool.hpp"
-#include "katana/base/check.hpp"
-#include "katana/base/outbox.hpp"
-#include "katana/engine/sim/sim_peer.hpp"
+#include "katana/base/memory/block_pool.hpp"
+#include "katana/base/memory/outbox.hpp"
+#include "katana/base/system/check.hpp"
+#include "katana/net/engine/sim/sim_peer.hpp"
 #include "katana/testing/client_exchange.hpp"
 #include "katana/wire/http2/client_machine.hpp"
 

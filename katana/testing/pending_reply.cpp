@@ -1,6 +1,6 @@
 #include "katana/testing/pending_reply.hpp"
 
-#include "katana/base/check.hpp"
+#include "katana/base/system/check.hpp"
 
 namespace katana::testing {
 

@@ -25,7 +25,7 @@
 #include <utility>
 #include <vector>
 
-#include "katana/base/instant.hpp"
+#include "katana/base/values/instant.hpp"
 #include "katana/testing/client_exchange.hpp"
 #include "katana/testing/test_reply.hpp"
 

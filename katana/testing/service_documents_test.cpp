@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "katana/service/openapi/openapi.hpp"
+#include "katana/openapi/document/openapi.hpp"
 #include "katana/testing/contract_check.hpp"
 #include "katana/testing/test_server.hpp"
 

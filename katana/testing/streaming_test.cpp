@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "katana/core/sleep.hpp"
-#include "katana/service/json.hpp"
+#include "katana/http/handlers/json.hpp"
+#include "katana/net/reactor/sleep.hpp"
 #include "katana/testing/test_faults.hpp"
 #include "katana/testing/test_server.hpp"
 
@@ -36,7 +36,7 @@ class StreamsOver : public ::testing::TestWithParam<TestProtocol> {
       reply.begin(200, "text/plain");
       for (int step = 0; step < 3; ++step) {
         co_await reply.write("step ");
-        co_await core::sleep_for(seconds(5));
+        co_await net::sleep_for(seconds(5));
       }
     });
     router.get("/endless", [this](ReplyWriter reply) -> Task<void> {
@@ -56,7 +56,7 @@ class StreamsOver : public ::testing::TestWithParam<TestProtocol> {
         int& count;
         ~Leaves() { ++count; }
       } leaves{left_};
-      co_await core::sleep_for(milliseconds(500));
+      co_await net::sleep_for(milliseconds(500));
       co_return Reply::text("late");
     });
     router.get("/large", [] { return Reply::text(Text(std::string(100'000, 'x'))); });

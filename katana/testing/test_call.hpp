@@ -18,7 +18,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "katana/registry/services.hpp"
+#include "katana/base/registry/services.hpp"
 #include "katana/testing/test_request.hpp"
 #include "katana/testing/test_server.hpp"
 

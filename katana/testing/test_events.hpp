@@ -24,7 +24,7 @@
 #include <string>
 #include <string_view>
 
-#include "katana/base/result.hpp"
+#include "katana/base/system/result.hpp"
 #include "katana/testing/pending_reply.hpp"
 #include "katana/testing/test_reply.hpp"
 

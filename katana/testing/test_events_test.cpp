@@ -8,9 +8,9 @@
 #include <string>
 #include <utility>
 
-#include "katana/core/sleep.hpp"
-#include "katana/service/events/events.hpp"
-#include "katana/service/router.hpp"
+#include "katana/http/events/events.hpp"
+#include "katana/http/handlers/router.hpp"
+#include "katana/net/reactor/sleep.hpp"
 #include "katana/testing/test_server.hpp"
 
 namespace katana::testing {
@@ -32,7 +32,7 @@ class TestEventsOver : public ::testing::TestWithParam<TestProtocol> {
       for (std::string_view left = raw; !left.empty();) {
         const std::string_view piece = left.substr(0, *cut);
         co_await reply.write(piece);
-        co_await core::sleep_for(milliseconds(10));
+        co_await net::sleep_for(milliseconds(10));
         left.remove_prefix(piece.size());
       }
     });

@@ -16,8 +16,8 @@
 
 #include <cstdint>
 
-#include "katana/base/instant.hpp"
-#include "katana/engine/sim/sim_faults.hpp"
+#include "katana/base/values/instant.hpp"
+#include "katana/net/engine/sim/sim_faults.hpp"
 
 namespace katana::testing {
 

@@ -7,12 +7,12 @@
 #include <memory>
 #include <thread>
 
-#include "katana/core/destinations.hpp"
+#include "katana/net/reactor/destinations.hpp"
 
 namespace katana::testing {
 
 // Of one reactor; the loop outlives it.
-class TestLoop::Upstreams final : public core::Destinations {
+class TestLoop::Upstreams final : public net::Destinations {
  public:
   explicit Upstreams(const TestLoop& loop) noexcept : loop_(loop) {}
   Result<engine::ConnectOptions> find(bool secure, const std::string& host,
@@ -39,12 +39,12 @@ class TestLoop::Upstreams final : public core::Destinations {
   const TestLoop& loop_;
 };
 
-void TestLoop::add(core::Reactor& reactor) {
-  core::Destinations::attach(reactor, std::make_unique<Upstreams>(*this));
+void TestLoop::add(net::Reactor& reactor) {
+  net::Destinations::attach(reactor, std::make_unique<Upstreams>(*this));
   reactors_.push_back(&reactor);
 }
 
-void TestLoop::add_before(core::Reactor& reactor) {
+void TestLoop::add_before(net::Reactor& reactor) {
   add(reactor);
   std::ranges::rotate(reactors_, reactors_.end() - 1);
 }
@@ -57,14 +57,14 @@ Timestamp TestLoop::current_time() const noexcept {
 }
 
 bool TestLoop::is_due() const noexcept {
-  return network_.has_work() || std::ranges::any_of(reactors_, [](const core::Reactor* each) {
+  return network_.has_work() || std::ranges::any_of(reactors_, [](const net::Reactor* each) {
            return each->turn_is_due();
          });
 }
 
 bool TestLoop::await_threads() {
   std::uint64_t under_way = 0;
-  for (const core::Reactor* const each : reactors_) under_way += each->expected_work();
+  for (const net::Reactor* const each : reactors_) under_way += each->expected_work();
   if (under_way == 0) given_up_on_ = 0;
   if (under_way == given_up_on_) return false;
   const auto end = std::chrono::steady_clock::now() + std::chrono::nanoseconds(thread_wait_.ns);
@@ -85,7 +85,7 @@ bool TestLoop::await_threads() {
 
 void TestLoop::pass(Duration wait_max) {
   Instant until = now() + std::max(wait_max, Duration{});
-  for (core::Reactor* const each : reactors_) until = std::min(until, each->timers().next());
+  for (net::Reactor* const each : reactors_) until = std::min(until, each->timers().next());
   while (!network_.has_work() && network_.run_next(std::max(until, now()))) {
   }
 }

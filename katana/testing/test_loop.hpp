@@ -15,10 +15,10 @@
 #include <string>
 #include <vector>
 
-#include "katana/base/instant.hpp"
-#include "katana/base/timestamp.hpp"
-#include "katana/core/reactor.hpp"
-#include "katana/engine/sim/sim_network.hpp"
+#include "katana/base/values/instant.hpp"
+#include "katana/base/values/timestamp.hpp"
+#include "katana/net/engine/sim/sim_network.hpp"
+#include "katana/net/reactor/reactor.hpp"
 
 namespace katana::testing {
 
@@ -33,12 +33,12 @@ class TestLoop final : private VirtualWallClock {
   // Virtual, too.
   Timestamp wall_time() const noexcept { return current_time(); }
 
-  // The last one that is added takes its turns last, and is core::Reactor::current() between them.
+  // The last one that is added takes its turns last, and is net::Reactor::current() between them.
   // Its connections lead to upstreams() alone.
-  void add(core::Reactor& reactor);
+  void add(net::Reactor& reactor);
   // The same, with its turns before those of the others.
-  void add_before(core::Reactor& reactor);
-  void remove(core::Reactor& reactor) noexcept { std::erase(reactors_, &reactor); }
+  void add_before(net::Reactor& reactor);
+  void remove(net::Reactor& reactor) noexcept { std::erase(reactors_, &reactor); }
 
   // Ports of the network by origin, such as "https://api.example:443".
   std::map<std::string, std::uint16_t>& upstreams() noexcept { return upstreams_; }
@@ -88,7 +88,7 @@ class TestLoop final : private VirtualWallClock {
 
   engine::SimNetwork& network_;
   const Duration thread_wait_;
-  std::vector<core::Reactor*> reactors_;
+  std::vector<net::Reactor*> reactors_;
   std::map<std::string, std::uint16_t> upstreams_;
   std::string upstream_problems_;
   std::uint64_t given_up_on_ = 0;  // so much work did not end within thread_wait_

@@ -14,9 +14,9 @@
 #include <utility>
 #include <vector>
 
-#include "katana/base/hints.hpp"
-#include "katana/base/result.hpp"
-#include "katana/container/json_read.hpp"
+#include "katana/base/system/hints.hpp"
+#include "katana/base/system/result.hpp"
+#include "katana/data/container/json_read.hpp"
 
 namespace katana::testing {
 

@@ -6,7 +6,7 @@
 #include <map>
 #include <optional>
 
-#include "katana/service/routes/route_table_builder.hpp"
+#include "katana/http/routing/route_table_builder.hpp"
 #include "katana/wire/http/reply_head.hpp"
 #include "katana/wire/http/url.hpp"
 

@@ -20,10 +20,10 @@
 #include <utility>
 #include <vector>
 
-#include "katana/base/result.hpp"
-#include "katana/container/json_write.hpp"
-#include "katana/service/request.hpp"
-#include "katana/service/router.hpp"
+#include "katana/base/system/result.hpp"
+#include "katana/data/container/json_write.hpp"
+#include "katana/http/handlers/request.hpp"
+#include "katana/http/handlers/router.hpp"
 #include "katana/testing/test_reply.hpp"
 
 namespace katana::testing {

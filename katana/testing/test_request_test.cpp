@@ -6,10 +6,10 @@
 #include <string>
 #include <utility>
 
-#include "katana/base/described.hpp"
-#include "katana/core/sleep.hpp"
-#include "katana/registry/registry.hpp"
-#include "katana/service/json.hpp"
+#include "katana/base/registry/registry.hpp"
+#include "katana/base/values/described.hpp"
+#include "katana/http/handlers/json.hpp"
+#include "katana/net/reactor/sleep.hpp"
 #include "katana/testing/test_call.hpp"
 
 namespace katana::testing {
@@ -102,7 +102,7 @@ TEST(Call, a_plain_handler_is_called_with_its_parameters) {
 
 TEST(Call, a_coroutine_runs_in_virtual_time) {
   const auto slow = [](Json<Item> item) -> Task<Reply> {
-    co_await core::sleep_for(seconds(20));
+    co_await net::sleep_for(seconds(20));
     co_return Reply::text(Text(item->name));
   };
   const TestReply reply = call(slow, TestRequest("POST", "/items").json(Item{1, "ada"}));

@@ -6,12 +6,12 @@
 #include <functional>
 #include <optional>
 
-#include "katana/base/check.hpp"
-#include "katana/core/reactor_on.hpp"
-#include "katana/engine/sim/sim_engine.hpp"
-#include "katana/service/dispatcher.hpp"
-#include "katana/session/http1_protocol.hpp"
-#include "katana/session/http2_protocol.hpp"
+#include "katana/base/system/check.hpp"
+#include "katana/http/handlers/dispatcher.hpp"
+#include "katana/http/session/http1_protocol.hpp"
+#include "katana/http/session/http2_protocol.hpp"
+#include "katana/net/engine/sim/sim_engine.hpp"
+#include "katana/net/reactor/reactor_on.hpp"
 #include "katana/testing/client_exchange.hpp"
 #include "katana/testing/contract_check.hpp"
 
@@ -58,7 +58,7 @@ struct Front final : TestTarget {
   Dispatcher dispatcher;
   session::Http1Protocol http1;
   session::Http2Protocol http2;
-  core::ReactorOn<engine::SimEngine> own;
+  net::ReactorOn<engine::SimEngine> own;
 };
 
 namespace {
@@ -220,7 +220,7 @@ Result<void> TestServer::start() {
 
 TestLoop& TestServer::loop() noexcept { return core_->loop; }
 
-core::Reactor& TestServer::reactor() noexcept {
+net::Reactor& TestServer::reactor() noexcept {
   KATANA_REQUIRE(core_->front != nullptr);
   return core_->front->reactor;
 }

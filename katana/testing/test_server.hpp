@@ -34,12 +34,12 @@
 #include <utility>
 #include <vector>
 
-#include "katana/base/instant.hpp"
-#include "katana/base/result.hpp"
-#include "katana/container/json_write.hpp"
-#include "katana/engine/sim/sim_faults.hpp"
-#include "katana/service/router.hpp"
-#include "katana/session/http_options.hpp"
+#include "katana/base/system/result.hpp"
+#include "katana/base/values/instant.hpp"
+#include "katana/data/container/json_write.hpp"
+#include "katana/http/handlers/router.hpp"
+#include "katana/http/session/http_options.hpp"
+#include "katana/net/engine/sim/sim_faults.hpp"
 #include "katana/testing/pending_reply.hpp"
 #include "katana/testing/test_events.hpp"
 #include "katana/testing/test_reply.hpp"
@@ -159,7 +159,7 @@ class TestServer {
   // For what else lives on the network of this server, such as a FakeUpstream.
   TestLoop& loop() noexcept;
   // REQUIRES start() to have succeeded.
-  core::Reactor& reactor() noexcept;
+  net::Reactor& reactor() noexcept;
 
  protected:
   // Requests from here on go to the listener of that port.

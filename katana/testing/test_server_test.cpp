@@ -13,10 +13,10 @@
 #include <utility>
 #include <vector>
 
-#include "katana/base/described.hpp"
-#include "katana/core/reactor.hpp"
-#include "katana/core/sleep.hpp"
-#include "katana/service/json.hpp"
+#include "katana/base/values/described.hpp"
+#include "katana/http/handlers/json.hpp"
+#include "katana/net/reactor/reactor.hpp"
+#include "katana/net/reactor/sleep.hpp"
 
 namespace katana::testing {
 namespace {
@@ -41,11 +41,11 @@ Result<Service> make_service() {
     return Reply::text(Text(request.field("authorization").value_or("none")));
   });
   router.get("/slow", []() -> Task<Reply> {
-    co_await core::sleep_for(seconds(20));
+    co_await net::sleep_for(seconds(20));
     co_return Reply::text("late");
   });
   router.get("/stuck", []() -> Task<Reply> {
-    co_await core::sleep_for(seconds(3600));
+    co_await net::sleep_for(seconds(3600));
     co_return Reply::text("never");
   });
   router.get("/large", [] { return Reply::text(Text(std::string(100'000, 'x'))); });
@@ -161,7 +161,7 @@ class OnThread final : private Message {
   bool await_ready() const noexcept { return false; }
   void await_suspend(std::coroutine_handle<> waiting) {
     waiting_ = waiting;
-    core::Reactor* const reactor = core::Reactor::current();
+    net::Reactor* const reactor = net::Reactor::current();
     reactor->expect();
     thread_ = std::thread([this, reactor] {
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
@@ -172,7 +172,7 @@ class OnThread final : private Message {
 
  private:
   static void arrive(Message& message) noexcept {
-    core::Reactor::current()->unexpect();
+    net::Reactor::current()->unexpect();
     static_cast<OnThread&>(message).waiting_.resume();
   }
   std::coroutine_handle<> waiting_;

@@ -10,28 +10,28 @@
 #include <memory>
 #include <vector>
 
-#include "katana/base/result.hpp"
-#include "katana/core/reactor.hpp"
-#include "katana/service/router.hpp"
+#include "katana/base/system/result.hpp"
+#include "katana/http/handlers/router.hpp"
+#include "katana/net/reactor/reactor.hpp"
 #include "katana/testing/test_loop.hpp"
 
 namespace katana::testing {
 
 class TestTarget {
  public:
-  explicit TestTarget(core::Reactor& of) noexcept : reactor(of) {}
+  explicit TestTarget(net::Reactor& of) noexcept : reactor(of) {}
   virtual ~TestTarget() = default;
   TestTarget(const TestTarget&) = delete;
   TestTarget& operator=(const TestTarget&) = delete;
 
-  core::Reactor& reactor;
+  net::Reactor& reactor;
   std::uint16_t port = 0;                       // of its first listener
   std::vector<ServiceDocument> documents = {};  // of its service
 };
 
 // Small pools: a test makes many reactors.
-inline core::ReactorOptions test_reactor_options() {
-  core::ReactorOptions options;
+inline net::ReactorOptions test_reactor_options() {
+  net::ReactorOptions options;
   options.engine.links_max = 256;
   options.output_blocks_max = 8 * 1024;
   options.output_blocks_reserve = 64;

@@ -7,8 +7,8 @@
 #include <optional>
 #include <utility>
 
-#include "katana/base/block_pool.hpp"
-#include "katana/base/outbox.hpp"
+#include "katana/base/memory/block_pool.hpp"
+#include "katana/base/memory/outbox.hpp"
 #include "katana/wire/ws/handshake.hpp"
 #include "katana/wire/ws/machine.hpp"
 

@@ -26,7 +26,7 @@
 #include <string_view>
 #include <vector>
 
-#include "katana/base/result.hpp"
+#include "katana/base/system/result.hpp"
 #include "katana/testing/pending_reply.hpp"
 #include "katana/testing/test_reply.hpp"
 

@@ -21,7 +21,7 @@
 #include <optional>
 #include <thread>
 
-#include "katana/base/monotonic_clock.hpp"
+#include "katana/base/system/monotonic_clock.hpp"
 #include "lab/chat_load/report.hpp"
 #include "lab/chat_load/worker.hpp"
 

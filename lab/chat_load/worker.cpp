@@ -13,7 +13,7 @@
 #include <cstring>
 #include <system_error>
 
-#include "katana/base/monotonic_clock.hpp"
+#include "katana/base/system/monotonic_clock.hpp"
 #include "lab/process/usage.hpp"
 
 namespace katana::chat_load {

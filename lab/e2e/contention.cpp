@@ -6,10 +6,10 @@
 #include <filesystem>
 #include <thread>
 
-#include "katana/database/sqlite/sqlite.hpp"
-#include "katana/log/log.hpp"
-#include "katana/thread/loop.hpp"
-#include "katana/thread/pool.hpp"
+#include "katana/base/thread/loop.hpp"
+#include "katana/base/thread/pool.hpp"
+#include "katana/observe/log/log.hpp"
+#include "katana/stores/database/sqlite/sqlite.hpp"
 #include "lab/e2e/bench.hpp"
 #include "lab/e2e/places.hpp"
 #include "lab/e2e/users.hpp"

@@ -5,11 +5,11 @@
 #include <filesystem>
 #include <memory>
 
-#include "katana/base/outbox.hpp"
-#include "katana/container/json_write.hpp"
-#include "katana/database/sqlite/sqlite.hpp"
-#include "katana/registry/registry.hpp"
-#include "katana/service/json.hpp"
+#include "katana/base/memory/outbox.hpp"
+#include "katana/base/registry/registry.hpp"
+#include "katana/data/container/json_write.hpp"
+#include "katana/http/handlers/json.hpp"
+#include "katana/stores/database/sqlite/sqlite.hpp"
 #include "katana/wire/http1/machine.hpp"
 #include "lab/e2e/bench.hpp"
 #include "lab/e2e/places.hpp"

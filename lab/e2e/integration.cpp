@@ -4,8 +4,8 @@
 
 #include <memory>
 
-#include "katana/base/result.hpp"
-#include "katana/registry/registry.hpp"
+#include "katana/base/registry/registry.hpp"
+#include "katana/base/system/result.hpp"
 #include "lab/e2e/bench.hpp"
 #include "lab/e2e/heap.hpp"
 #include "lab/e2e/places.hpp"

@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-#include "katana/server/http_server.hpp"
+#include "katana/http/server/http_server.hpp"
 #include "lab/e2e/bench.hpp"
 #include "lab/e2e/places.hpp"
 #include "lab/e2e/stack.hpp"

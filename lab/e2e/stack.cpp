@@ -12,9 +12,9 @@
 #include <sstream>
 #include <utility>
 
-#include "katana/config/config.hpp"
-#include "katana/database/sqlite/sqlite.hpp"
-#include "katana/service/json.hpp"
+#include "katana/data/config/config.hpp"
+#include "katana/http/handlers/json.hpp"
+#include "katana/stores/database/sqlite/sqlite.hpp"
 #include "lab/e2e/heap.hpp"
 #include "lab/e2e/places.hpp"
 #include "lab/e2e/users.hpp"

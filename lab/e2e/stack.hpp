@@ -13,15 +13,15 @@
 #include <string_view>
 #include <vector>
 
-#include "katana/base/result.hpp"
-#include "katana/database/database.hpp"
-#include "katana/log/log.hpp"
-#include "katana/registry/registry.hpp"
-#include "katana/server/access_log.hpp"
-#include "katana/server/http_server.hpp"
-#include "katana/server/observability.hpp"
-#include "katana/server/operations.hpp"
-#include "katana/thread/pool.hpp"
+#include "katana/base/registry/registry.hpp"
+#include "katana/base/system/result.hpp"
+#include "katana/base/thread/pool.hpp"
+#include "katana/http/server/access_log.hpp"
+#include "katana/http/server/http_server.hpp"
+#include "katana/http/server/observability.hpp"
+#include "katana/http/server/operations.hpp"
+#include "katana/observe/log/log.hpp"
+#include "katana/stores/database/database.hpp"
 #include "lab/process/server_process.hpp"
 
 namespace e2e {

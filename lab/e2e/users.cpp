@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
-#include "katana/service/json.hpp"
-#include "katana/thread/loop.hpp"
+#include "katana/base/thread/loop.hpp"
+#include "katana/http/handlers/json.hpp"
 
 namespace e2e {
 namespace {

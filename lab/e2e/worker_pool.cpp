@@ -6,9 +6,9 @@
 #include <memory>
 #include <thread>
 
-#include "katana/metrics/exposition.hpp"
-#include "katana/metrics/registry.hpp"
-#include "katana/thread/pool.hpp"
+#include "katana/base/thread/pool.hpp"
+#include "katana/observe/metrics/exposition.hpp"
+#include "katana/observe/metrics/registry.hpp"
 #include "lab/e2e/bench.hpp"
 #include "lab/e2e/places.hpp"
 #include "lab/micro/micro.hpp"

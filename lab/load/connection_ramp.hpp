@@ -11,8 +11,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "katana/base/check.hpp"
-#include "katana/base/instant.hpp"
+#include "katana/base/system/check.hpp"
+#include "katana/base/values/instant.hpp"
 
 namespace katana::load {
 

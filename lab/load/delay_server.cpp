@@ -28,7 +28,7 @@
 #include <string>
 #include <vector>
 
-#include "katana/base/monotonic_clock.hpp"
+#include "katana/base/system/monotonic_clock.hpp"
 #include "lab/load/descriptor.hpp"
 #include "lab/load/histogram.hpp"
 #include "lab/load/json_report.hpp"

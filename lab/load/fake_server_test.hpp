@@ -25,7 +25,7 @@
 #include <thread>
 #include <vector>
 
-#include "katana/base/check.hpp"
+#include "katana/base/system/check.hpp"
 
 namespace katana::load {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <variant>
 
-#include "katana/base/result.hpp"
+#include "katana/base/system/result.hpp"
 #include "lab/load/plan.hpp"
 #include "lab/load/target.hpp"
 #include "lab/load/tls_connection.hpp"

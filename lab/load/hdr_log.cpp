@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "katana/base/check.hpp"
+#include "katana/base/system/check.hpp"
 
 namespace katana::load {
 namespace {

@@ -11,7 +11,7 @@
 #include <memory>
 #include <string>
 
-#include "katana/base/result.hpp"
+#include "katana/base/system/result.hpp"
 #include "lab/load/histogram.hpp"
 
 namespace katana::load {

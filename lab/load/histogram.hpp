@@ -15,7 +15,7 @@
 #include <memory>
 #include <span>
 
-#include "katana/base/log_scale.hpp"
+#include "katana/base/values/log_scale.hpp"
 
 namespace katana::load {
 

@@ -14,8 +14,8 @@
 #include <optional>
 #include <vector>
 
-#include "katana/base/block_pool.hpp"
-#include "katana/base/outbox.hpp"
+#include "katana/base/memory/block_pool.hpp"
+#include "katana/base/memory/outbox.hpp"
 #include "katana/wire/http2/client_machine.hpp"
 #include "lab/load/connection.hpp"
 #include "lab/load/plan.hpp"

@@ -3,7 +3,7 @@
 // Thread: one. Allocates: yes. Fails: names the header that HTTP/2 cannot send.
 #pragma once
 
-#include "katana/base/result.hpp"
+#include "katana/base/system/result.hpp"
 #include "lab/load/target.hpp"
 
 namespace katana::load {

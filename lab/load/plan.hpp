@@ -11,7 +11,7 @@
 #include <optional>
 #include <string>
 
-#include "katana/base/instant.hpp"
+#include "katana/base/values/instant.hpp"
 #include "lab/load/connection_ramp.hpp"
 #include "lab/load/schedule.hpp"
 

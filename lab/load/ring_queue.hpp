@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "katana/base/check.hpp"
+#include "katana/base/system/check.hpp"
 
 namespace katana::load {
 

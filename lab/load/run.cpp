@@ -12,8 +12,8 @@
 #include <cmath>
 #include <thread>
 
-#include "katana/base/check.hpp"
-#include "katana/base/monotonic_clock.hpp"
+#include "katana/base/system/check.hpp"
+#include "katana/base/system/monotonic_clock.hpp"
 #include "lab/process/usage.hpp"
 
 namespace katana::load {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "katana/base/result.hpp"
+#include "katana/base/system/result.hpp"
 #include "lab/load/figures.hpp"
 #include "lab/load/plan.hpp"
 #include "lab/load/target.hpp"

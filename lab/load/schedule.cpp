@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "katana/base/check.hpp"
+#include "katana/base/system/check.hpp"
 
 namespace katana::load {
 

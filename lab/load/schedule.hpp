@@ -14,8 +14,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "katana/base/instant.hpp"
-#include "katana/base/random.hpp"
+#include "katana/base/values/instant.hpp"
+#include "katana/base/values/random.hpp"
 
 namespace katana::load {
 

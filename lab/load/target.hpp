@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "katana/base/bytes.hpp"
-#include "katana/base/result.hpp"
+#include "katana/base/system/result.hpp"
+#include "katana/base/text/bytes.hpp"
 
 namespace katana::tls {
 class ClientContext;

@@ -16,10 +16,10 @@
 #include <optional>
 #include <string>
 
-#include "katana/base/block_pool.hpp"
-#include "katana/base/outbox.hpp"
-#include "katana/tls/client_context.hpp"
-#include "katana/tls/openssl.hpp"
+#include "katana/base/memory/block_pool.hpp"
+#include "katana/base/memory/outbox.hpp"
+#include "katana/net/tls/client_context.hpp"
+#include "katana/net/tls/openssl.hpp"
 #include "katana/wire/tls/machine.hpp"
 #include "lab/load/plan.hpp"
 #include "lab/load/target.hpp"

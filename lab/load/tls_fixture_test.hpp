@@ -12,7 +12,7 @@
 #include <memory>
 #include <string>
 
-#include "katana/base/check.hpp"
+#include "katana/base/system/check.hpp"
 #include "katana/wire/tls/client_test.hpp"
 #include "lab/load/http2_requests.hpp"
 #include "lab/load/target.hpp"

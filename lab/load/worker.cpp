@@ -10,7 +10,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "katana/base/monotonic_clock.hpp"
+#include "katana/base/system/monotonic_clock.hpp"
 #include "lab/process/usage.hpp"
 
 namespace katana::load {

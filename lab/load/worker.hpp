@@ -20,7 +20,7 @@
 #include <string>
 #include <vector>
 
-#include "katana/base/monotonic_clock.hpp"
+#include "katana/base/system/monotonic_clock.hpp"
 #include "lab/load/connection.hpp"
 #include "lab/load/descriptor.hpp"
 #include "lab/load/figures.hpp"

@@ -4,9 +4,9 @@
 #include <memory>
 #include <string>
 
-#include "katana/base/check.hpp"
-#include "katana/jose/jwt.hpp"
-#include "katana/service/auth/bearer.hpp"
+#include "katana/base/system/check.hpp"
+#include "katana/identity/auth/bearer.hpp"
+#include "katana/identity/jose/jwt.hpp"
 #include "lab/micro/micro.hpp"
 
 namespace {
@@ -17,11 +17,11 @@ using namespace katana;
 struct NoExchange final : session::Exchange {
   bool answers_head() const noexcept override { return false; }
   std::optional<std::uint64_t> content_length() const noexcept override { return std::nullopt; }
-  core::Reactor& reactor() noexcept override { std::abort(); }
+  net::Reactor& reactor() noexcept override { std::abort(); }
   engine::PeerAddress peer() noexcept override { std::abort(); }
   session::Arrival arrival() noexcept override { return {}; }
   engine::Listener listener() noexcept override { std::abort(); }
-  const core::ConnectionCounters& connection_counters() noexcept override { std::abort(); }
+  const net::ConnectionCounters& connection_counters() noexcept override { std::abort(); }
   void collect_content(std::uint64_t) override {}
   void stream_content(std::uint64_t) override {}
   void want_content() noexcept override {}

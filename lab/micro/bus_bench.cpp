@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "katana/bus/memory_bus.hpp"
-#include "katana/chat/hub.hpp"
-#include "katana/core/reactor_on.hpp"
+#include "apps/chat/hub.hpp"
+#include "katana/net/reactor/reactor_on.hpp"
+#include "katana/stores/bus/memory_bus.hpp"
 #include "lab/micro/micro.hpp"
 #include "tests/simulation/direct_engine.hpp"
 
@@ -24,23 +24,23 @@ struct Loop {
     micro::expect(reactor.start().has_value(), "a reactor");
     turn();
   }
-  static core::ReactorOptions options() {
-    core::ReactorOptions small;
+  static net::ReactorOptions options() {
+    net::ReactorOptions small;
     small.engine.links_max = 16;
     return small;
   }
   void turn() { reactor.turn({}); }
   simulation::Wire wire;
-  core::ReactorOn<simulation::DirectEngine> reactor;
+  net::ReactorOn<simulation::DirectEngine> reactor;
   BlockPool blocks{4096, pool_blocks};
 };
 
 struct ReactorTurn final : chat::Turn {
-  explicit ReactorTurn(core::Reactor& given) : reactor(given) {}
+  explicit ReactorTurn(net::Reactor& given) : reactor(given) {}
   void defer(Message& message) noexcept override { reactor.defer(message); }
   void post(Message& message) noexcept override { reactor.post(message); }
   HeldMemory* memory() noexcept override { return &reactor.memory(); }
-  core::Reactor& reactor;
+  net::Reactor& reactor;
 };
 
 class HubMember final : public chat::Member {
@@ -101,7 +101,7 @@ micro::Subject bus_of(std::size_t members, std::uint64_t messages) {
               BusMember& member = *all.emplace_back(std::make_unique<BusMember>(loop.blocks));
               member.subscription =
                   *bus.subscribe("rooms.lobby", [&member](const bus::Delivery& message) {
-                    message.memory().charge_to(core::Reactor::current()->memory());
+                    message.memory().charge_to(net::Reactor::current()->memory());
                     if (member.outbox.refer(message.payload(), message.memory())) ++member.outputs;
                   });
             }
@@ -124,8 +124,8 @@ int main(int count, char** arguments) {
   for (const std::size_t members : {std::size_t{1}, std::size_t{10}, std::size_t{200}}) {
     const std::uint64_t messages = suite.operations(2'000'000 / (members + 10));
     const std::string question = fmt::format("a delivery to one of {}, 60 octets", members);
-    const auto* answers = suite.ask({question, "ns"}, {hub_of(members, messages),
-                                                       bus_of(members, messages)});
+    const auto* answers =
+        suite.ask({question, "ns"}, {hub_of(members, messages), bus_of(members, messages)});
     // With one subscriber it is the cost of a publication, which the hub shares among the lines of
     // a turn: a figure, not a target.
     if (members == 1) continue;

@@ -13,9 +13,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "katana/base/random.hpp"
-#include "katana/cache/cache.hpp"
-#include "katana/core/clock_fixture_test.hpp"
+#include "katana/base/values/random.hpp"
+#include "katana/net/reactor/clock_fixture_test.hpp"
+#include "katana/stores/cache/cache.hpp"
 #include "lab/micro/micro.hpp"
 
 namespace bench {
@@ -98,7 +98,7 @@ struct Stores {
     }
     micro::expect(records.figures().entries == keys, "all records are kept");
   }
-  core::Clock clock;  // the time of who has a reactor
+  net::Clock clock;  // the time of who has a reactor
   Records records = *Records::make({.name = "records", .ttl = seconds(24 * 3600)});
   LockedMap map;
 };
@@ -168,7 +168,7 @@ Sample rate_of_two(std::uint64_t operations, Get&& get) {
   std::array<std::thread, 2> threads;
   for (std::size_t each = 0; each < threads.size(); ++each) {
     threads[each] = std::thread([&, each] {
-      const core::Clock clock;
+      const net::Clock clock;
       const auto asked = order(each + 5);
       std::int64_t sum = 0;
       begin.arrive_and_wait();
@@ -193,12 +193,12 @@ void ask_two_threads(micro::Suite& suite, Stores& stores) {
       suite.ask({question, "1/s", "higher"},
                 {{"katana",
                   [&] {
-                    return rate_of_two(operations, [&](std::int64_t key, const core::Clock&) {
+                    return rate_of_two(operations, [&](std::int64_t key, const net::Clock&) {
                       return stores.records.get(key)->balance;
                     });
                   }},
                  {"unordered_map, mutex", [&] {
-                    return rate_of_two(operations, [&](std::int64_t key, const core::Clock& clock) {
+                    return rate_of_two(operations, [&](std::int64_t key, const net::Clock& clock) {
                       return stores.map.get(key, clock.now())->balance;
                     });
                   }}});

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "katana/base/network.hpp"
-#include "katana/core/client_limits.hpp"
+#include "katana/base/values/network.hpp"
+#include "katana/net/reactor/client_limits.hpp"
 #include "lab/micro/micro.hpp"
 
 namespace {
@@ -31,10 +31,10 @@ std::vector<engine::PeerEndpoint> peers(std::size_t count, bool v6) {
 }
 
 void ask_connections(micro::Suite& suite, const std::string& name,
-                     const core::ClientLimitOptions& options, std::size_t clients, bool v6) {
+                     const net::ClientLimitOptions& options, std::size_t clients, bool v6) {
   const std::string question = "a connection, " + name;
   if (!suite.wants(question)) return;
-  core::ClientLimits limits(options, 7);
+  net::ClientLimits limits(options, 7);
   const auto from = peers(clients, v6);
   const std::uint64_t operations = suite.operations(4'000'000);
   Instant now = first;
@@ -99,9 +99,9 @@ void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 int main(int count, char** arguments) {
   micro::Suite suite("client_limits", count, arguments);
-  core::ClientLimitOptions few;
+  net::ClientLimitOptions few;
   few.connections_max = 100;
-  core::ClientLimitOptions all = few;
+  net::ClientLimitOptions all = few;
   all.connections_per_s = 100'000;
   all.handshakes_max = 10;
   all.requests_max = 100;

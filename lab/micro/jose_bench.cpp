@@ -6,10 +6,10 @@
 #include <array>
 #include <string>
 
-#include "katana/base/base64.hpp"
-#include "katana/jose/jwk.hpp"
-#include "katana/jose/jwt.hpp"
-#include "katana/jose/vectors_test.hpp"
+#include "katana/base/values/base64.hpp"
+#include "katana/identity/jose/jwk.hpp"
+#include "katana/identity/jose/jwt.hpp"
+#include "katana/identity/jose/vectors_test.hpp"
 #include "lab/micro/micro.hpp"
 
 namespace {

@@ -11,8 +11,8 @@
 #include <memory>
 #include <thread>
 
-#include "katana/metrics/exposition.hpp"
-#include "katana/metrics/registry.hpp"
+#include "katana/observe/metrics/exposition.hpp"
+#include "katana/observe/metrics/registry.hpp"
 #include "lab/micro/micro.hpp"
 
 #ifdef KATANA_HAS_PROMETHEUS_CPP

@@ -32,7 +32,7 @@
 #include <utility>
 #include <vector>
 
-#include "katana/base/monotonic_clock.hpp"
+#include "katana/base/system/monotonic_clock.hpp"
 #include "lab/micro/flags.hpp"
 #include "lab/micro/report.hpp"
 #include "lab/process/usage.hpp"

@@ -8,9 +8,9 @@
 #include <cstdlib>
 #include <deque>
 
-#include "katana/core/reactor_on.hpp"
-#include "katana/engine/epoll/epoll_engine.hpp"
-#include "katana/redis/client.hpp"
+#include "katana/net/engine/epoll/epoll_engine.hpp"
+#include "katana/net/reactor/reactor_on.hpp"
+#include "katana/stores/redis/client.hpp"
 
 namespace {
 
@@ -50,7 +50,7 @@ int main(int count, char** arguments) {
     fmt::print(stderr, "{}\n", options.error().describe());
     return 2;
   }
-  core::ReactorOn<engine::EpollEdgeEngine> reactor({}, 4096);
+  net::ReactorOn<engine::EpollEdgeEngine> reactor({}, 4096);
   if (auto started = reactor.start(); !started) return 1;
   reactor.turn({});
   Run run{redis::Client::make(*std::move(options)).value(), std::atoll(arguments[2])};

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "katana/base/rules.hpp"
-#include "katana/container/json_read.hpp"
-#include "katana/schema/schema.hpp"
+#include "katana/base/values/rules.hpp"
+#include "katana/data/container/json_read.hpp"
+#include "katana/data/schema/schema.hpp"
 #include "lab/micro/micro.hpp"
 
 namespace bench {

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "katana/base/base64.hpp"
-#include "katana/service/sessions/memory_store.hpp"
-#include "katana/service/sessions/session_manager.hpp"
-#include "katana/service/sessions/user_session.hpp"
+#include "katana/base/values/base64.hpp"
+#include "katana/identity/sessions/memory_store.hpp"
+#include "katana/identity/sessions/session_manager.hpp"
+#include "katana/identity/sessions/user_session.hpp"
 #include "lab/micro/micro.hpp"
 
 namespace {

@@ -6,9 +6,9 @@
 #include <cstdio>
 #include <string>
 
-#include "katana/server/http_server.hpp"
-#include "katana/server/observability.hpp"
-#include "katana/service/router.hpp"
+#include "katana/http/handlers/router.hpp"
+#include "katana/http/server/http_server.hpp"
+#include "katana/http/server/observability.hpp"
 
 using namespace katana;
 

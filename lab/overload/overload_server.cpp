@@ -8,9 +8,9 @@
 #include <cstdio>
 #include <string>
 
-#include "katana/server/http_server.hpp"
-#include "katana/service/middleware/load_shedding.hpp"
-#include "katana/service/router.hpp"
+#include "katana/http/handlers/router.hpp"
+#include "katana/http/middleware/load_shedding.hpp"
+#include "katana/http/server/http_server.hpp"
 
 using namespace katana;
 

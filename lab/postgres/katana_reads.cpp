@@ -2,9 +2,9 @@
 #include <optional>
 #include <vector>
 
-#include "katana/core/reactor_on.hpp"
-#include "katana/database/postgres/postgres.hpp"
-#include "katana/engine/epoll/epoll_engine.hpp"
+#include "katana/net/engine/epoll/epoll_engine.hpp"
+#include "katana/net/reactor/reactor_on.hpp"
+#include "katana/stores/database/postgres/postgres.hpp"
 #include "lab/postgres/point_reads.hpp"
 
 namespace katana::lab {
@@ -66,9 +66,9 @@ std::uint64_t read_by_katana(const PointReads& options, Begin begin) {
   auto opened = database::postgres::open(*std::move(parsed));
   if (!opened) give_up(opened.error().describe());
 
-  core::ReactorOptions reactor_options;
+  net::ReactorOptions reactor_options;
   reactor_options.engine.links_max = 64;
-  core::ReactorOn<engine::EpollEdgeEngine> reactor(reactor_options, 64);
+  net::ReactorOn<engine::EpollEdgeEngine> reactor(reactor_options, 64);
   if (auto started = reactor.start(); !started) give_up(started.error().describe());
   Reads shared{*opened};
   Start start(shared, options);

@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-#include "katana/base/result.hpp"
+#include "katana/base/system/result.hpp"
 #include "lab/process/usage.hpp"
 
 namespace katana::lab {

@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-#include "katana/base/monotonic_clock.hpp"
+#include "katana/base/system/monotonic_clock.hpp"
 
 namespace katana::lab {
 

@@ -16,10 +16,10 @@
 #include <vector>
 
 #include "apps/command_line.hpp"
-#include "katana/openapi/description.hpp"
-#include "katana/server/http_server.hpp"
-#include "katana/service/json.hpp"
-#include "katana/service/validation/contract_routes.hpp"
+#include "katana/http/handlers/json.hpp"
+#include "katana/http/server/http_server.hpp"
+#include "katana/openapi/model/description.hpp"
+#include "katana/openapi/validation/contract_routes.hpp"
 
 namespace {
 

@@ -7,27 +7,27 @@
 #include <string>
 #include <thread>
 
-#include "katana/audit/audit_log.hpp"
-#include "katana/cache/cache.hpp"
-#include "katana/core/sleep.hpp"
-#include "katana/host/application.hpp"
-#include "katana/host/sqlite/sqlite.hpp"
-#include "katana/service/events/events.hpp"
-#include "katana/service/forms/form.hpp"
-#include "katana/service/json.hpp"
-#include "katana/service/middleware/rate_limit.hpp"
-#include "katana/service/sessions/sessions.hpp"
-#include "katana/service/websocket.hpp"
-#include "katana/session/topics.hpp"
+#include "katana/app/application.hpp"
+#include "katana/app/sqlite/sqlite.hpp"
+#include "katana/http/events/events.hpp"
+#include "katana/http/forms/form.hpp"
+#include "katana/http/handlers/json.hpp"
+#include "katana/http/handlers/websocket.hpp"
+#include "katana/http/middleware/rate_limit.hpp"
+#include "katana/http/session/topics.hpp"
+#include "katana/identity/sessions/sessions.hpp"
+#include "katana/net/reactor/sleep.hpp"
+#include "katana/observe/audit/audit_log.hpp"
+#include "katana/stores/cache/cache.hpp"
 
 using namespace katana;
 
 namespace {
 
-struct Settings : host::SettingsWithDatabase {
+struct Settings : app::SettingsWithDatabase {
   std::string greeting = "Hello";
 };
-KATANA_DESCRIBE_DERIVED(Settings, host::SettingsWithDatabase, (greeting, reloadable))
+KATANA_DESCRIBE_DERIVED(Settings, app::SettingsWithDatabase, (greeting, reloadable))
 
 struct User {
   std::int64_t id = 0;
@@ -61,7 +61,7 @@ void add_routes(const registry::Services& services, Router& router) {
     co_return Reply::text(format_text("{}", answer.value_or(0)));
   });
   router.get("/sleep/{ms}", [](Path<std::int64_t> ms) -> Task<Reply> {
-    co_await core::sleep_for(milliseconds(*ms));
+    co_await net::sleep_for(milliseconds(*ms));
     co_return Reply::text("slept");
   });
   // Hardly ever filled again, so that a test counts what one peer gets.
@@ -141,8 +141,7 @@ void add_topics(Router& router) {
 // event of GET /news and a message to WebSocket on /news/socket, of every instance.
 struct News {
   explicit News(bus::Bus& bus)
-      : events({.heartbeat = seconds(1), .bus = &bus, .name = "news"}),
-        topics({.bus = &bus}) {}
+      : events({.heartbeat = seconds(1), .bus = &bus, .name = "news"}), topics({.bus = &bus}) {}
   EventTopic events;
   session::Topics topics;
 };
@@ -206,7 +205,7 @@ Task<Result<Reply>> cached_name(Names names, database::Database& database, std::
 
 Result<void> add_shared(const registry::Services& services, Router& router) {
   if (services.find<sessions::Sessions>() != nullptr) router.get("/visits", count_visit);
-  auto names = services.get<host::Caches>().make_shared<std::int64_t, std::string>(
+  auto names = services.get<app::Caches>().make_shared<std::int64_t, std::string>(
       {.name = "names", .ttl = seconds(600)});
   if (!names) return std::unexpected(names.error());
   auto& database = services.get<database::Database>();
@@ -253,7 +252,7 @@ void add_traps(const registry::Services& services, Router& router) {
 }  // namespace
 
 int main(int count, char** arguments) {
-  host::Application<Settings> app(
+  app::Application<Settings> app(
       {.name = "application_server",
        .version = "1.0",
        .about =
@@ -261,7 +260,7 @@ int main(int count, char** arguments) {
            "/limited/, /cached/{id}, /forget/{id}, /visits, /news, /fail/… and /misuse/…, POST "
            "/form, /news/{text} and /recorded/{object}, and WebSocket on /topics and "
            "/news/socket.",
-       .database = host::sqlite(),
+       .database = app::sqlite(),
        .migrations = {{"0001_users.sql",
                        "CREATE TABLE users (id INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT;"
                        "INSERT INTO users VALUES (7, 'ada');"}}});

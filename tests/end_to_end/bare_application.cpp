@@ -4,7 +4,7 @@
 using namespace katana;
 
 int main(int count, char** arguments) {
-  host::Application<> app({.name = "bare_application"});
+  app::Application<> app({.name = "bare_application"});
   app.routes([](const registry::Services&, Router& router) {
     router.get("/", [] { return Reply::text("hello"); });
   });

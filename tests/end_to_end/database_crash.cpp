@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "katana/base/task.hpp"
-#include "katana/database/sqlite/sqlite.hpp"
-#include "katana/thread/loop.hpp"
+#include "katana/base/coroutine/task.hpp"
+#include "katana/base/thread/loop.hpp"
+#include "katana/stores/database/sqlite/sqlite.hpp"
 
 namespace {
 

@@ -12,8 +12,8 @@
 #include <string>
 #include <utility>
 
-#include "katana/client/http_client.hpp"
-#include "katana/server/engines.hpp"
+#include "katana/http/client/http_client.hpp"
+#include "katana/http/server/engines.hpp"
 
 using namespace katana;
 
@@ -42,7 +42,7 @@ int main(int count, char** arguments) {
   if (count > 5) options.http2 = http2_of(arguments[5]);
   const auto http = client::HttpClient::make(options);
   if (!http) return end(http.error().describe());
-  core::ReactorOptions small;
+  net::ReactorOptions small;
   small.engine.links_max = 256;
   const auto reactor = server::make_reactor(server::EngineKind::epoll_edge, small, 256);
   if (const auto started = reactor->start(); !started) return end(started.error().describe());

@@ -6,11 +6,11 @@
 // Nothing but the key stands against two rows of one id.
 #include <string>
 
-#include "katana/core/sleep.hpp"
-#include "katana/host/application.hpp"
-#include "katana/host/sqlite/sqlite.hpp"
-#include "katana/service/idempotency/database/key_table.hpp"
-#include "katana/service/router.hpp"
+#include "katana/app/application.hpp"
+#include "katana/app/sqlite/sqlite.hpp"
+#include "katana/http/handlers/router.hpp"
+#include "katana/identity/idempotency/database/key_table.hpp"
+#include "katana/net/reactor/sleep.hpp"
 
 using namespace katana;
 
@@ -18,7 +18,7 @@ namespace {
 
 Task<Result<Reply>> add_order(database::Database& db, std::int64_t id,
                               idempotency::IdempotentRequest request, bool keeps) {
-  co_await core::sleep_for(milliseconds(2));
+  co_await net::sleep_for(milliseconds(2));
   auto transaction = co_await db.begin();
   if (!transaction) co_return std::unexpected<Error>(transaction.error());
   const auto row = co_await transaction->query_one<std::int64_t>(
@@ -26,14 +26,14 @@ Task<Result<Reply>> add_order(database::Database& db, std::int64_t id,
   if (!row) co_return std::unexpected<Error>(row.error());
   Reply reply = Reply::text(Text(std::to_string(row->value_or(0))));
   reply.set_status(201);
-  co_await core::sleep_for(milliseconds(2));
+  co_await net::sleep_for(milliseconds(2));
   if (keeps) {
     const Result<void> kept = co_await idempotency::keep(*transaction, request, reply);
     if (!kept) co_return std::unexpected(kept.error());
   }
   const auto committed = co_await transaction->commit();
   if (!committed) co_return std::unexpected<Error>(committed.error());
-  co_await core::sleep_for(milliseconds(20));  // the work is done, and nobody has been told
+  co_await net::sleep_for(milliseconds(20));  // the work is done, and nobody has been told
   co_return std::move(reply);
 }
 
@@ -51,9 +51,9 @@ void add_routes(const registry::Services& services, Router& router) {
 }  // namespace
 
 int main(int count, char** arguments) {
-  host::Application<host::SettingsWithDatabase> app(
+  app::Application<app::SettingsWithDatabase> app(
       {.name = "idempotency_crash",
-       .database = host::sqlite(),
+       .database = app::sqlite(),
        .migrations = {{"0001_orders.sql",
                        "CREATE TABLE orders (id INTEGER PRIMARY KEY AUTOINCREMENT, number INTEGER "
                        "NOT NULL) STRICT;\n"}}});

@@ -5,9 +5,9 @@
 // or as a transaction of three. 201: it is durable. Any other reply names the kind of the error.
 #include <string>
 
-#include "katana/host/application.hpp"
-#include "katana/host/postgres/postgres.hpp"
-#include "katana/service/router.hpp"
+#include "katana/app/application.hpp"
+#include "katana/app/postgres/postgres.hpp"
+#include "katana/http/handlers/router.hpp"
 
 using namespace katana;
 
@@ -47,8 +47,8 @@ void add_routes(const registry::Services& services, Router& router) {
 }  // namespace
 
 int main(int count, char** arguments) {
-  host::Application<host::SettingsWithDatabase> app(
-      {.name = "postgres_crash", .database = host::postgres()});
+  app::Application<app::SettingsWithDatabase> app(
+      {.name = "postgres_crash", .database = app::postgres()});
   app.routes(add_routes);
   return app.run(count, arguments);
 }

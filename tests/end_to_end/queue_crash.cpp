@@ -9,11 +9,11 @@
 // its own with the row of an order: for lab/queue_cost.py.
 #include <string>
 
-#include "katana/core/sleep.hpp"
-#include "katana/host/application.hpp"
-#include "katana/host/postgres/postgres.hpp"
-#include "katana/host/sqlite/sqlite.hpp"
-#include "katana/service/router.hpp"
+#include "katana/app/application.hpp"
+#include "katana/app/postgres/postgres.hpp"
+#include "katana/app/sqlite/sqlite.hpp"
+#include "katana/http/handlers/router.hpp"
+#include "katana/net/reactor/sleep.hpp"
 
 using namespace katana;
 
@@ -62,7 +62,7 @@ Task<Result<void>> count_order(database::Database& db, CountOrder job, queue::De
       co_await db.execute("INSERT INTO attempts (id, job, fence, attempt) VALUES ($1, $2, $3, $4)",
                           job.id, delivery.id(), delivery.fence(), delivery.attempt());
   if (!noted) co_return std::unexpected(noted.error());
-  co_await core::sleep_for(milliseconds(20));
+  co_await net::sleep_for(milliseconds(20));
   if (job.id == 13) co_return fail(Code::internal, "poison");
   if (job.id % 7 == 0) co_return co_await count_once(db, job.id, delivery);
   auto done = co_await db.execute("INSERT INTO counted (id, fence) VALUES ($1, $2)", job.id,
@@ -114,9 +114,9 @@ void add_routes(const registry::Services& services, Router& router) {
 }  // namespace
 
 int main(int count, char** arguments) {
-  host::Application<host::SettingsWithDatabase> app(
+  app::Application<app::SettingsWithDatabase> app(
       {.name = "queue_crash",
-       .database = {host::sqlite(), host::postgres()},
+       .database = {app::sqlite(), app::postgres()},
        .migrations = {{"0001_orders.sql",
                        "CREATE TABLE orders (id BIGINT NOT NULL);\n"
                        "CREATE TABLE attempts (id BIGINT NOT NULL, job BIGINT NOT NULL, fence "

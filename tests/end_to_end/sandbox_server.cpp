@@ -14,8 +14,8 @@
 #include <csignal>
 #include <string>
 
-#include "katana/host/application.hpp"
-#include "katana/host/sqlite/sqlite.hpp"
+#include "katana/app/application.hpp"
+#include "katana/app/sqlite/sqlite.hpp"
 
 using namespace katana;
 
@@ -95,8 +95,8 @@ void add_routes(const registry::Services&, Router& router) {
 }  // namespace
 
 int main(int count, char** arguments) {
-  host::Application<host::SettingsWithDatabase> app(
-      {.name = "sandbox_server", .database = host::sqlite(), .reads = {"pages"}});
+  app::Application<app::SettingsWithDatabase> app(
+      {.name = "sandbox_server", .database = app::sqlite(), .reads = {"pages"}});
   app.routes(add_routes);
   return app.run(count, arguments);
 }

@@ -1,4 +1,4 @@
-"""A program on host::Application: its start and end, signals, reload, systemd, names of requests."""
+"""A program on app::Application: its start and end, signals, reload, systemd, names of requests."""
 import re
 import signal
 import socket

@@ -116,7 +116,7 @@ def test_names_of_targets_of_cmake_are_refused_with_the_list(tmp_path):
 def test_a_project_for_postgresql_has_sqlite_for_its_tests_and_a_migration_for_each(tmp_path):
     assert run("new", "shop", "--database", "postgres", cwd=tmp_path).returncode == 0
     home = tmp_path / "shop"
-    assert "made.database = {host::postgres(), host::sqlite()};" in (home / "src/app.cpp").read_text()
+    assert "made.database = {app::postgres(), app::sqlite()};" in (home / "src/app.cpp").read_text()
     assert "url: postgresql://shop@localhost/shop" in (home / "shop.yaml").read_text()
     assert "COMPONENTS application_sqlite application_postgres OPTIONAL" in (home / "CMakeLists.txt").read_text()
     assert "COPY migrations" in (home / "Containerfile").read_text()

@@ -1,4 +1,4 @@
-"""Restarts of programs on host::Application: other reactors and listeners, systemd, the sandbox, a database."""
+"""Restarts of programs on app::Application: other reactors and listeners, systemd, the sandbox, a database."""
 import http.client
 import json
 import os

@@ -8,12 +8,12 @@
 #include <string>
 #include <vector>
 
-#include "katana/base/source_tree_test.hpp"
-#include "katana/server/http_server.hpp"
-#include "katana/service/files/file_options.hpp"
-#include "katana/service/forms/form.hpp"
-#include "katana/service/middleware/rate_limit.hpp"
-#include "katana/service/router.hpp"
+#include "katana/base/system/source_tree_test.hpp"
+#include "katana/http/files/file_options.hpp"
+#include "katana/http/forms/form.hpp"
+#include "katana/http/handlers/router.hpp"
+#include "katana/http/middleware/rate_limit.hpp"
+#include "katana/http/server/http_server.hpp"
 #include "katana/wire/proxy/machine.hpp"
 
 namespace katana {
@@ -90,10 +90,10 @@ std::vector<Limit> limits_of_http2() {
 std::vector<Limit> limits() {
   const http1::Limits http1;
   const session::HttpOptions http;
-  const core::ReactorOptions reactor;
+  const net::ReactorOptions reactor;
   const FormLimits forms;
   const RateLimitOptions rates;
-  const core::ClientLimitOptions clients;
+  const net::ClientLimitOptions clients;
   const DecompressionOptions decoding;
   return {
       {"request_line_bytes_max", bytes(http1.request_line_bytes_max)},

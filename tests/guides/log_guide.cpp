@@ -1,7 +1,7 @@
 #include <cstdio>
 #include <string>
 
-#include "katana/log/log.hpp"
+#include "katana/observe/log/log.hpp"
 
 using namespace katana;
 

@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "katana/container/json_read.hpp"
-#include "katana/container/json_write.hpp"
-#include "katana/openapi/description.hpp"
+#include "katana/data/container/json_read.hpp"
+#include "katana/data/container/json_write.hpp"
+#include "katana/data/schema/schema.hpp"
 #include "katana/openapi/generate/generator.hpp"
-#include "katana/schema/schema.hpp"
+#include "katana/openapi/model/description.hpp"
 #include "types.hpp"
 
 namespace katana {

@@ -7,9 +7,9 @@
 #include <string>
 
 #include "api.hpp"
-#include "katana/base/text.hpp"
-#include "katana/client/http_client.hpp"
-#include "katana/container/json_write.hpp"
+#include "katana/base/text/text.hpp"
+#include "katana/data/container/json_write.hpp"
+#include "katana/http/client/http_client.hpp"
 #include "katana/testing/fake_upstream.hpp"
 #include "katana/testing/test_server.hpp"
 

@@ -6,15 +6,15 @@
 #include <string>
 #include <thread>
 
-#include "katana/database/postgres/cluster_test.hpp"
-#include "katana/host/application.hpp"
-#include "katana/host/postgres/notification_topic.hpp"
-#include "katana/host/postgres/postgres.hpp"
-#include "katana/server/client_test.hpp"
-#include "katana/service/json.hpp"
-#include "katana/service/router.hpp"
+#include "katana/app/application.hpp"
+#include "katana/app/postgres/notification_topic.hpp"
+#include "katana/app/postgres/postgres.hpp"
+#include "katana/http/handlers/json.hpp"
+#include "katana/http/handlers/router.hpp"
+#include "katana/http/server/client_test.hpp"
+#include "katana/stores/database/postgres/cluster_test.hpp"
 
-namespace katana::host {
+namespace katana::app {
 namespace {
 
 using ::testing::HasSubstr;
@@ -180,6 +180,6 @@ TEST(PostgresApplication, a_wrong_url_fails_the_start_without_its_password) {
 }
 
 }  // namespace
-}  // namespace katana::host
+}  // namespace katana::app
 
 // SPDX-License-Identifier: Apache-2.0

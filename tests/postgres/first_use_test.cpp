@@ -8,15 +8,15 @@
 #include <utility>
 #include <vector>
 
-#include "katana/base/when.hpp"
-#include "katana/database/make_missing.hpp"
-#include "katana/database/postgres/cluster_test.hpp"
-#include "katana/database/postgres/postgres.hpp"
-#include "katana/jobs/database/database_lock.hpp"
-#include "katana/jobs/queue/job_queue.hpp"
-#include "katana/service/idempotency/database/key_table.hpp"
-#include "katana/service/sessions/database/session_table.hpp"
-#include "katana/thread/loop.hpp"
+#include "katana/base/coroutine/when.hpp"
+#include "katana/base/thread/loop.hpp"
+#include "katana/identity/idempotency/database/key_table.hpp"
+#include "katana/identity/sessions/database/session_table.hpp"
+#include "katana/stores/database/make_missing.hpp"
+#include "katana/stores/database/postgres/cluster_test.hpp"
+#include "katana/stores/database/postgres/postgres.hpp"
+#include "katana/stores/jobs/database/database_lock.hpp"
+#include "katana/stores/jobs/queue/job_queue.hpp"
 
 namespace katana::database {
 namespace {

@@ -5,7 +5,7 @@
 // not ask for: a ReadyForQuery or a COPY in the middle of rows replaces the one that it holds.
 #include <array>
 
-#include "katana/database/postgres/hostile_server_fixture_test.hpp"
+#include "katana/stores/database/postgres/hostile_server_fixture_test.hpp"
 
 extern "C" const char* __lsan_default_suppressions() { return "leak:libpq.so"; }
 

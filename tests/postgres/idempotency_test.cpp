@@ -7,12 +7,12 @@
 #include <utility>
 #include <vector>
 
-#include "katana/base/when.hpp"
-#include "katana/database/postgres/cluster_test.hpp"
-#include "katana/database/postgres/postgres.hpp"
-#include "katana/service/idempotency/database/key_table.hpp"
-#include "katana/service/idempotency/store_suite_test.hpp"
-#include "katana/thread/loop.hpp"
+#include "katana/base/coroutine/when.hpp"
+#include "katana/base/thread/loop.hpp"
+#include "katana/identity/idempotency/database/key_table.hpp"
+#include "katana/identity/idempotency/store_suite_test.hpp"
+#include "katana/stores/database/postgres/cluster_test.hpp"
+#include "katana/stores/database/postgres/postgres.hpp"
 
 namespace katana::idempotency {
 namespace {

@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include "katana/database/postgres/cluster_test.hpp"
-#include "katana/database/postgres/postgres.hpp"
-#include "katana/thread/loop.hpp"
+#include "katana/base/thread/loop.hpp"
+#include "katana/stores/database/postgres/cluster_test.hpp"
+#include "katana/stores/database/postgres/postgres.hpp"
 
 namespace {
 

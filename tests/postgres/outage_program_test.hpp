@@ -18,14 +18,14 @@
 #include <utility>
 #include <vector>
 
-#include "katana/host/application.hpp"
-#include "katana/host/postgres/postgres.hpp"
-#include "katana/log/sink.hpp"
-#include "katana/server/client_test.hpp"
-#include "katana/service/json.hpp"
-#include "katana/service/router.hpp"
+#include "katana/app/application.hpp"
+#include "katana/app/postgres/postgres.hpp"
+#include "katana/http/handlers/json.hpp"
+#include "katana/http/handlers/router.hpp"
+#include "katana/http/server/client_test.hpp"
+#include "katana/observe/log/sink.hpp"
 
-namespace katana::host {
+namespace katana::app {
 
 inline constexpr const char* outage_password = "hunter2-of-the-outages";
 
@@ -158,6 +158,6 @@ class OutageProgram {
   std::thread server_;
 };
 
-}  // namespace katana::host
+}  // namespace katana::app
 
 // SPDX-License-Identifier: Apache-2.0

@@ -15,14 +15,14 @@
 #include <optional>
 #include <sstream>
 
-#include "katana/base/monotonic_clock.hpp"
-#include "katana/base/source_tree_test.hpp"
-#include "katana/database/postgres/cluster_test.hpp"
+#include "katana/base/system/monotonic_clock.hpp"
+#include "katana/base/system/source_tree_test.hpp"
+#include "katana/stores/database/postgres/cluster_test.hpp"
 #include "katana/wire/tls/client_test.hpp"
 #include "tests/postgres/outage_program_test.hpp"
 #include "tests/postgres/proxy_test.hpp"
 
-namespace katana::host {
+namespace katana::app {
 namespace {
 
 using database::postgres::Cluster;
@@ -490,6 +490,6 @@ TEST(PostgresOutageGuide, every_row_of_the_table_is_a_test) {
 }
 
 }  // namespace
-}  // namespace katana::host
+}  // namespace katana::app
 
 // SPDX-License-Identifier: Apache-2.0

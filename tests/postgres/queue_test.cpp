@@ -10,13 +10,13 @@
 #include <thread>
 #include <vector>
 
-#include "katana/base/when.hpp"
-#include "katana/database/postgres/cluster_test.hpp"
-#include "katana/database/postgres/notifications.hpp"
-#include "katana/database/postgres/postgres.hpp"
-#include "katana/jobs/queue/job_queue.hpp"
-#include "katana/jobs/queue/table_suite_test.hpp"
-#include "katana/thread/loop.hpp"
+#include "katana/base/coroutine/when.hpp"
+#include "katana/base/thread/loop.hpp"
+#include "katana/stores/database/postgres/cluster_test.hpp"
+#include "katana/stores/database/postgres/notifications.hpp"
+#include "katana/stores/database/postgres/postgres.hpp"
+#include "katana/stores/jobs/queue/job_queue.hpp"
+#include "katana/stores/jobs/queue/table_suite_test.hpp"
 
 namespace katana::queue {
 
@@ -170,7 +170,7 @@ TEST_F(QueueInPostgres, retries_dead_letters_and_leases) {
   EXPECT_TRUE(run(table.purge("orders", JobState::dead, Duration{}, 0)));
 }
 
-// The rules that katana/jobs/queue/table_test.cpp has for SQLite.
+// The rules that katana/stores/jobs/queue/table_test.cpp has for SQLite.
 TEST_F(QueueInPostgres, a_worker_that_lost_its_lease_changes_nothing) {
   EXPECT_EQ(run(check_fences(queue_)), "");
 }

@@ -14,22 +14,22 @@
 #include <thread>
 #include <vector>
 
-#include "katana/base/when.hpp"
-#include "katana/core/reactor_on.hpp"
-#include "katana/core/sleep.hpp"
-#include "katana/database/postgres/cluster_test.hpp"
-#include "katana/database/postgres/postgres.hpp"
-#include "katana/engine/epoll/epoll_engine.hpp"
-#include "katana/engine/uring/uring_engine.hpp"
+#include "katana/base/coroutine/when.hpp"
+#include "katana/net/engine/epoll/epoll_engine.hpp"
+#include "katana/net/engine/uring/uring_engine.hpp"
+#include "katana/net/reactor/reactor_on.hpp"
+#include "katana/net/reactor/sleep.hpp"
+#include "katana/stores/database/postgres/cluster_test.hpp"
+#include "katana/stores/database/postgres/postgres.hpp"
 
 namespace katana::database::postgres {
 namespace {
 
 struct Epoll {
-  using Reactor = core::ReactorOn<engine::EpollLevelEngine>;
+  using Reactor = net::ReactorOn<engine::EpollLevelEngine>;
 };
 struct Uring {
-  using Reactor = core::ReactorOn<engine::UringEngine>;
+  using Reactor = net::ReactorOn<engine::UringEngine>;
 };
 
 // A reactor that runs one task after another until it is told to end.
@@ -43,7 +43,7 @@ class ReactorThread {
 
  private:
   void run(const Body& body) {
-    core::ReactorOptions options;
+    net::ReactorOptions options;
     options.engine.links_max = 64;
     typename Engine::Reactor reactor(options, 64);
     const auto started = reactor.start();
@@ -202,14 +202,14 @@ TYPED_TEST(PostgresReactors, few_connections_are_shared_fairly_under_load) {
         }
         while (!ends) {
           EXPECT_LE(this->db().figures().readers, 2u);
-          co_await core::sleep_for(milliseconds(1));
+          co_await net::sleep_for(milliseconds(1));
         }
         for (const Task<void>& caller : callers) {
-          while (!caller.done()) co_await core::sleep_for(milliseconds(1));
+          while (!caller.done()) co_await net::sleep_for(milliseconds(1));
         }
         // A reactor that ended earlier would take calls of the others with it.
         ++done;
-        while (done < reactors) co_await core::sleep_for(milliseconds(1));
+        while (done < reactors) co_await net::sleep_for(milliseconds(1));
       };
       threads.push_back(std::make_unique<ReactorThread<TypeParam>>(body));
     }

@@ -4,11 +4,11 @@
 #include <memory>
 #include <string>
 
-#include "katana/database/postgres/cluster_test.hpp"
-#include "katana/database/postgres/postgres.hpp"
-#include "katana/service/sessions/database/session_table.hpp"
-#include "katana/service/sessions/store_suite_test.hpp"
-#include "katana/thread/loop.hpp"
+#include "katana/base/thread/loop.hpp"
+#include "katana/identity/sessions/database/session_table.hpp"
+#include "katana/identity/sessions/store_suite_test.hpp"
+#include "katana/stores/database/postgres/cluster_test.hpp"
+#include "katana/stores/database/postgres/postgres.hpp"
 
 namespace katana::sessions {
 namespace {

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "api.hpp"
-#include "katana/server/http_server.hpp"
+#include "katana/http/server/http_server.hpp"
 
 namespace {
 

@@ -4,12 +4,12 @@
 #include <memory>
 #include <string>
 
-#include "katana/base/heap_calls_test.hpp"
-#include "katana/core/reactor_on.hpp"
-#include "katana/core/sleep.hpp"
-#include "katana/service/dispatcher.hpp"
-#include "katana/service/router.hpp"
-#include "katana/session/http1_protocol.hpp"
+#include "katana/base/system/heap_calls_test.hpp"
+#include "katana/http/handlers/dispatcher.hpp"
+#include "katana/http/handlers/router.hpp"
+#include "katana/http/session/http1_protocol.hpp"
+#include "katana/net/reactor/reactor_on.hpp"
+#include "katana/net/reactor/sleep.hpp"
 #include "tests/simulation/direct_engine.hpp"
 
 namespace katana::simulation {
@@ -23,12 +23,12 @@ Task<Reply> owned(Request request) {
   co_return Reply::text(format_text("owned {}", request.target()));
 }
 Task<Reply> inner(std::int64_t ms) {
-  co_await core::sleep_for(milliseconds(ms));
+  co_await net::sleep_for(milliseconds(ms));
   co_return Reply::text(format_text("slept {} ms", ms));
 }
 Task<Reply> sleeping(Path<std::int64_t> ms) { co_return co_await inner(*ms); }
 Task<Reply> sleeping_owned(Request request, Path<std::int64_t> ms) {
-  co_await core::sleep_for(milliseconds(*ms));
+  co_await net::sleep_for(milliseconds(*ms));
   co_return Reply::text(format_text("owned {} {}", request.target(), request.content()));
 }
 Task<void> streaming(Request, ContentReader content, ReplyWriter reply) {
@@ -63,8 +63,8 @@ class Allocations : public HeapCallsTest {
     reactor_.turn(Duration{});
   }
 
-  static core::ReactorOptions options() {
-    core::ReactorOptions options;
+  static net::ReactorOptions options() {
+    net::ReactorOptions options;
     options.engine.links_max = 1;
     return options;
   }
@@ -101,7 +101,7 @@ class Allocations : public HeapCallsTest {
   Service service_ = make_service();
   Dispatcher dispatcher_{service_};
   session::Http1Protocol protocol_{{}, dispatcher_};
-  core::ReactorOn<DirectEngine> reactor_{options(), protocol_.session_bytes(), *wire_};
+  net::ReactorOn<DirectEngine> reactor_{options(), protocol_.session_bytes(), *wire_};
 };
 
 TEST_F(Allocations, a_plain_handler_makes_none) {

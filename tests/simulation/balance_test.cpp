@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "hello_world_server/routes.hpp"
-#include "katana/base/check.hpp"
-#include "katana/core/connection_balance.hpp"
-#include "katana/core/reactor_on.hpp"
-#include "katana/engine/sim/sim_engine.hpp"
-#include "katana/service/dispatcher.hpp"
-#include "katana/session/http1_protocol.hpp"
+#include "katana/base/system/check.hpp"
+#include "katana/http/handlers/dispatcher.hpp"
+#include "katana/http/session/http1_protocol.hpp"
+#include "katana/net/engine/sim/sim_engine.hpp"
+#include "katana/net/reactor/connection_balance.hpp"
+#include "katana/net/reactor/reactor_on.hpp"
 
 namespace katana::simulation {
 namespace {
@@ -25,8 +25,8 @@ using engine::SimPeer;
 constexpr std::size_t reactor_count = 2;
 
 struct BalancedReactor {
-  BalancedReactor(const core::ReactorOptions& options, SimNetwork& network,
-                  core::ConnectionBalance::Share& share, std::uint16_t port)
+  BalancedReactor(const net::ReactorOptions& options, SimNetwork& network,
+                  net::ConnectionBalance::Share& share, std::uint16_t port)
       : service(hello::make_service().value()),
         dispatcher(service),
         protocol({}, dispatcher),
@@ -38,7 +38,7 @@ struct BalancedReactor {
   Service service;
   Dispatcher dispatcher;
   session::Http1Protocol protocol;
-  core::ReactorOn<engine::SimEngine> reactor;
+  net::ReactorOn<engine::SimEngine> reactor;
 };
 
 // A client that asks, or says half of what it wants to, and leaves in one way or another.
@@ -61,7 +61,7 @@ struct Visitor {
 class BalancedRun {
  public:
   explicit BalancedRun(std::uint64_t seed) : network_(seed) {
-    core::ReactorOptions options;
+    net::ReactorOptions options;
     options.engine.links_max = 24;  // some of what is passed on waits for a link
     options.output_blocks_max = 1024;
     options.output_blocks_reserve = 16;
@@ -113,7 +113,7 @@ class BalancedRun {
 
  private:
   SimNetwork network_;
-  core::ConnectionBalance balance_{reactor_count};
+  net::ConnectionBalance balance_{reactor_count};
   std::vector<std::unique_ptr<Visitor>> visitors_;
   std::array<std::unique_ptr<BalancedReactor>, reactor_count> servers_;
 };

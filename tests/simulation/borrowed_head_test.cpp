@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "katana/core/sleep.hpp"
-#include "katana/session/exchange.hpp"
+#include "katana/http/session/exchange.hpp"
+#include "katana/net/reactor/sleep.hpp"
 #include "tests/simulation/http2_client.hpp"
 #include "tests/simulation/requests.hpp"
 #include "tests/simulation/scripted_client.hpp"
@@ -41,7 +41,7 @@ class BorrowedHead : public testing::Test {
     for (const bool with_length : {false, true}) {
       router.get(with_length ? "/later/stream/length" : "/later/stream/chunked",
                  [with_length]() -> Task<Reply> {
-                   co_await core::sleep_for(milliseconds(20));
+                   co_await net::sleep_for(milliseconds(20));
                    co_return stream_of("mine", with_length);
                  });
     }

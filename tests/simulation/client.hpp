@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "katana/base/random.hpp"
+#include "katana/base/values/random.hpp"
 #include "tests/simulation/reply_reader.hpp"
 #include "tests/simulation/world.hpp"
 

@@ -1,5 +1,5 @@
 // A concurrency limit on connections: who runs, who waits, and who is refused.
-#include "katana/service/middleware/concurrency_limit.hpp"
+#include "katana/http/middleware/concurrency_limit.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "katana/core/sleep.hpp"
-#include "katana/service/websocket.hpp"
+#include "katana/http/handlers/websocket.hpp"
+#include "katana/net/reactor/sleep.hpp"
 #include "tests/simulation/http2_client.hpp"
 #include "tests/simulation/requests.hpp"
 #include "tests/simulation/scripted_client.hpp"
@@ -29,7 +29,7 @@ class LimitedRoute : public testing::Test {
       group.get("/{n}", [this, work](Path<std::string> n) -> Task<Reply> {
         most_ = std::max(most_, limit_->figures().running);
         order_ += *n;
-        co_await core::sleep_for(work);
+        co_await net::sleep_for(work);
         co_return Reply::text(Text(*n));
       });
       Group sockets = router.group("");

@@ -3,10 +3,10 @@
 
 #include <string>
 
-#include "katana/core/sleep.hpp"
-#include "katana/core/spawn.hpp"
-#include "katana/core/timeout.hpp"
-#include "katana/service/router.hpp"
+#include "katana/http/handlers/router.hpp"
+#include "katana/net/reactor/sleep.hpp"
+#include "katana/net/reactor/spawn.hpp"
+#include "katana/net/reactor/timeout.hpp"
 #include "katana/testing/test_server.hpp"
 
 namespace katana::simulation {
@@ -14,15 +14,15 @@ namespace {
 
 // To 10 ms: a timer is late by less than one.
 std::string left_now() {
-  const auto left = core::remaining_time();
+  const auto left = net::remaining_time();
   return left ? std::to_string((left->count_ms() + 5) / 10 * 10) : "none";
 }
 
 Task<Reply> look() {
   std::string seen = left_now();
-  co_await core::sleep_for(milliseconds(500));
+  co_await net::sleep_for(milliseconds(500));
   seen += " " + left_now();
-  (void)co_await core::with_timeout(
+  (void)co_await net::with_timeout(
       [](std::string& to) -> Task<void> {
         to += " " + left_now();
         co_return;
@@ -34,13 +34,13 @@ Task<Reply> look() {
 katana::testing::TestServer make_server(bool middleware) {
   Router router;
   if (middleware) {
-    router.use([]() -> Task<void> { co_await core::sleep_for(milliseconds(1000)); });
+    router.use([]() -> Task<void> { co_await net::sleep_for(milliseconds(1000)); });
   }
   router.get("/look", look, {.timeout = seconds(5)}).get("/usual", look);
   router.get("/plain", [] { return Reply::text(Text(left_now())); });
   router.get("/spawn", []() -> Task<Reply> {
     std::string seen;
-    (void)core::spawn([](std::string& to) -> Task<void> {
+    (void)net::spawn([](std::string& to) -> Task<void> {
       to = left_now();
       co_return;
     }(seen));

@@ -13,7 +13,7 @@
 #include <cstring>
 #include <span>
 
-#include "katana/engine/engine.hpp"
+#include "katana/net/engine/engine.hpp"
 
 namespace katana::simulation {
 

@@ -1,5 +1,5 @@
 // Server-sent events on the whole stack, in virtual time.
-#include "katana/service/events/events.hpp"
+#include "katana/http/events/events.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -178,7 +178,7 @@ TEST(EventTopic, a_slow_reader_loses_the_oldest_and_costs_bounded_memory) {
     scene.world.run_for(milliseconds(5));
   }
   EXPECT_EQ(scene.topic.figures().lost, 0u);  // it is told when it reads again
-  const core::ReactorOptions& reactor = scene.world.reactor().options();
+  const net::ReactorOptions& reactor = scene.world.reactor().options();
   EXPECT_LE(scene.world.memory_peak().output, 3 * reactor.outbox_high_bytes);
   slow.peer().start_reading();
   scene.world.run_for(seconds(5));

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "katana/core/connection.hpp"
+#include "katana/net/reactor/connection.hpp"
 #include "tests/simulation/requests.hpp"
 #include "tests/simulation/scripted_client.hpp"
 #include "tests/simulation/world.hpp"
@@ -70,7 +70,7 @@ TEST(Pipelining, requests_behind_a_suspended_handler_wait_in_bounded_memory_and_
   EXPECT_EQ(client.replies().size(), 0u);
   // The peer's kernel has the rest.
   EXPECT_GT(client.peer().unsent(), 10'000u);
-  const core::ReactorOptions& options = world.reactor().options();
+  const net::ReactorOptions& options = world.reactor().options();
   const std::size_t large = options.engine.receive_bytes_max + options.carry_extra_bytes;
   EXPECT_LE(world.memory_peak().carry, large);
   EXPECT_TRUE(client.wait_for(count + 1));
@@ -366,7 +366,7 @@ TEST(Pools, without_carry_blocks_connections_break_and_are_counted_and_the_rest_
 
 TEST(IdleConnection, it_holds_no_pooled_block_and_takes_at_most_512_octets) {
   World world;
-  EXPECT_LE(sizeof(core::Connection) + world.protocol(Site::trial).session_bytes(), 512u);
+  EXPECT_LE(sizeof(net::Connection) + world.protocol(Site::trial).session_bytes(), 512u);
   std::vector<std::unique_ptr<ScriptedClient>> clients;
   for (int number = 0; number < 50; ++number) {
     clients.push_back(std::make_unique<ScriptedClient>(world));
@@ -375,7 +375,7 @@ TEST(IdleConnection, it_holds_no_pooled_block_and_takes_at_most_512_octets) {
     EXPECT_TRUE(clients.back()->wait_for(2));
   }
   world.run_for(milliseconds(1));
-  const core::MemoryBudget used = world.reactor().memory_used();
+  const net::MemoryBudget used = world.reactor().memory_used();
   EXPECT_EQ(used.output, 0u);
   EXPECT_EQ(used.carry, 0u);
   EXPECT_EQ(world.reactor().links_open(), 50u);

@@ -1,5 +1,5 @@
 // HttpClient through the whole stack: a reactor that asks itself, over a simulated network.
-#include "katana/client/http_client.hpp"
+#include "katana/http/client/http_client.hpp"
 
 #include <gtest/gtest.h>
 

@@ -6,10 +6,10 @@
 #include <memory>
 #include <utility>
 
-#include "katana/base/random.hpp"
-#include "katana/metrics/exposition.hpp"
-#include "katana/server/kept_log_test.hpp"
-#include "katana/server/request_telemetry.hpp"
+#include "katana/base/values/random.hpp"
+#include "katana/http/server/kept_log_test.hpp"
+#include "katana/http/server/request_telemetry.hpp"
+#include "katana/observe/metrics/exposition.hpp"
 #include "tests/simulation/identity_clients.hpp"
 #include "tests/simulation/workload.hpp"
 

@@ -4,8 +4,8 @@
 
 #include <charconv>
 
-#include "katana/core/sleep.hpp"
-#include "katana/service/websocket.hpp"
+#include "katana/http/handlers/websocket.hpp"
+#include "katana/net/reactor/sleep.hpp"
 
 namespace katana::simulation {
 namespace {
@@ -97,12 +97,12 @@ void IdentityService::add_plain(Router& router) {
       .get("/later/{id}",
            [this](Request request, Path<std::string>) -> Task<Reply> {
              check(request.view(), "before a pause", {});
-             co_await core::sleep_for(pause_of(request.view()));
+             co_await net::sleep_for(pause_of(request.view()));
              check(request.view(), "after a pause", {});
              co_return Reply::text(text_for(request.view()));
            })
       .get("/throw/{id}", [](Request request, Path<std::string>) -> Task<Reply> {
-        co_await core::sleep_for(pause_of(request.view()));
+        co_await net::sleep_for(pause_of(request.view()));
         throw std::runtime_error("as it was asked to");
       });
 }
@@ -111,7 +111,7 @@ void IdentityService::add_streams(Router& router) {
   router
       .get("/stream/{id}",
            [this](Request request, Path<std::string>) -> Task<Reply> {
-             co_await core::sleep_for(pause_of(request.view()));
+             co_await net::sleep_for(pause_of(request.view()));
              check(request.view(), "before a stream", {});
              std::string text = reply_to(request.view());
              const bool counted = id_of(request.view())[0] % 2 == 0;
@@ -131,7 +131,7 @@ void IdentityService::add_streams(Router& router) {
              reply.begin(200, "text/plain");
              const std::int64_t repeats = number_in(request.view(), "x-repeats");
              for (std::int64_t left = repeats; left > 0; --left) {
-               if (left % 64 == 1) co_await core::sleep_for(pause_of(request.view()));
+               if (left % 64 == 1) co_await net::sleep_for(pause_of(request.view()));
                check(request.view(), "in a stream", {});
                const std::string piece(id_of(request.view()));
                co_await reply.write(piece);
@@ -149,7 +149,7 @@ void IdentityService::add_content(Router& router) {
       .post("/digest/{id}",
             [this](Request request, Path<std::string>) -> Task<Reply> {
               check(request.view(), "collected", request.content());
-              co_await core::sleep_for(pause_of(request.view()));
+              co_await net::sleep_for(pause_of(request.view()));
               check(request.view(), "collected, after a pause", request.content());
               co_return Reply::text(text_for(request.view()));
             })
@@ -161,7 +161,7 @@ void IdentityService::add_content(Router& router) {
                    piece = co_await content.read()) {
                 check(request.view(), "a piece", piece.bytes(), offset);
                 offset += piece.size();
-                if (offset % 2 == 0) co_await core::sleep_for(pause_of(request.view()));
+                if (offset % 2 == 0) co_await net::sleep_for(pause_of(request.view()));
               }
               const std::string text = reply_to(request.view());
               reply.begin(200, "text/plain");
@@ -173,7 +173,7 @@ void IdentityService::add_middleware(Router& router) {
   router.use([this](Request request) -> Task<std::string> {
     std::string id(id_of(request.view()));
     check(request.view(), "middleware, before a pause", {});
-    co_await core::sleep_for(pause_of(request.view()));
+    co_await net::sleep_for(pause_of(request.view()));
     check(request.view(), "middleware, after a pause", {});
     co_return id;
   });
@@ -199,7 +199,7 @@ void IdentityService::add_routes(Router& router, bool with_waiting_middleware) {
   add_streams(router);
   add_content(router);
   group.get("/{id}", [this](Request request, Path<std::string>) -> Task<Reply> {
-    co_await core::sleep_for(pause_of(request.view()));
+    co_await net::sleep_for(pause_of(request.view()));
     check(request.view(), "guarded", {});
     co_return Reply::text(text_for(request.view()));
   });

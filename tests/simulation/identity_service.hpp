@@ -25,8 +25,8 @@
 #include <utility>
 #include <vector>
 
-#include "katana/base/bytes.hpp"
-#include "katana/service/router.hpp"
+#include "katana/base/text/bytes.hpp"
+#include "katana/http/handlers/router.hpp"
 
 namespace katana::simulation {
 

@@ -6,12 +6,12 @@
 #include <optional>
 #include <utility>
 
-#include "katana/container/heap_bytes.hpp"
-#include "katana/core/sleep.hpp"
-#include "katana/core/spawn.hpp"
-#include "katana/service/idempotency/memory_store.hpp"
-#include "katana/service/json.hpp"
-#include "katana/service/websocket.hpp"
+#include "katana/data/container/heap_bytes.hpp"
+#include "katana/http/handlers/json.hpp"
+#include "katana/http/handlers/websocket.hpp"
+#include "katana/identity/idempotency/memory_store.hpp"
+#include "katana/net/reactor/sleep.hpp"
+#include "katana/net/reactor/spawn.hpp"
 
 namespace katana::simulation {
 
@@ -67,18 +67,18 @@ class SlowStore final : public idempotency::Store {
 
   std::string words() const override { return "slow"; }
   Task<Result<idempotency::Claimed>> claim(idempotency::Claim claim, Duration lease) override {
-    co_await core::sleep_for(pause());
+    co_await net::sleep_for(pause());
     Result<idempotency::Claimed> claimed = co_await store_.claim(claim, lease);
-    co_await core::sleep_for(pause());
+    co_await net::sleep_for(pause());
     co_return claimed;
   }
   Task<Result<bool>> keep(idempotency::Claim claim, std::string reply, Duration kept) override {
-    co_await core::sleep_for(pause());
+    co_await net::sleep_for(pause());
     Result<bool> done = co_await store_.keep(claim, std::move(reply), kept);
     co_return done;
   }
   Task<Result<void>> release(idempotency::Claim claim) override {
-    co_await core::sleep_for(pause());
+    co_await net::sleep_for(pause());
     Result<void> done = co_await store_.release(claim);
     co_return done;
   }
@@ -99,7 +99,7 @@ std::string connection_of(const Request& request) {
 }
 
 Task<void> go_on(AtWork at_work, Request, RequestLease, Duration time) {
-  co_await core::sleep_for(time);
+  co_await net::sleep_for(time);
   at_work.end();
 }
 
@@ -134,13 +134,13 @@ WorldOptions LimitedService::options() {
   options.http.http2.limits.streams_max = limits_.streams_max;
   options.reactor.held_bytes_max = limits_.held_bytes_max;
   // All that the simulated network has are of one client.
-  options.clients = core::ClientLimitOptions{.requests_max = limits_.requests_max, .v4_bits = 24};
+  options.clients = net::ClientLimitOptions{.requests_max = limits_.requests_max, .v4_bits = 24};
   options.more_routes = [this](Router& router) { add_routes(router); };
   return options;
 }
 
 void LimitedService::add_routes(Router& router) {
-  const auto arrive = []() -> Task<void> { co_await core::sleep_for(milliseconds(2)); };
+  const auto arrive = []() -> Task<void> { co_await net::sleep_for(milliseconds(2)); };
   Group limited = router.group("/limited");
   limited.use(arrive).use(limit_);
   limited.websocket("/socket", [this](const RequestView& request) {
@@ -160,7 +160,7 @@ void LimitedService::add_handlers(Group group, bool is_limited) {
       .post("/wait/{ms}",
             [this, is_limited](Request request, Path<std::int64_t> ms) -> Task<Reply> {
               AtWork at_work(*this, is_limited, request.content().size(), connection_of(request));
-              co_await core::sleep_for(milliseconds(*ms));
+              co_await net::sleep_for(milliseconds(*ms));
               at_work.end();
               co_return Reply::text(format_text("{}", request.content().size()));
             })
@@ -169,7 +169,7 @@ void LimitedService::add_handlers(Group group, bool is_limited) {
                                Request request) -> Task<Reply> {
               AtWork at_work(*this, is_limited, container::heap_bytes(json.value),
                              connection_of(request));
-              co_await core::sleep_for(milliseconds(*ms));
+              co_await net::sleep_for(milliseconds(*ms));
               at_work.end();
               co_return Reply::text("read");
             })
@@ -179,7 +179,7 @@ void LimitedService::add_handlers(Group group, bool is_limited) {
               AtWork at_work(*this, is_limited, request.content().size(), {});
               Task<void> task = go_on(std::move(at_work), std::move(request), std::move(lease),
                                       milliseconds(*ms));
-              if (auto spawned = core::spawn(std::move(task), "goes on"); !spawned) {
+              if (auto spawned = net::spawn(std::move(task), "goes on"); !spawned) {
                 co_return std::unexpected(spawned.error());
               }
               co_return Reply(202);
@@ -192,7 +192,7 @@ void LimitedService::add_handlers(Group group, bool is_limited) {
               for (Bytes left = request.content(); !left.empty();) {
                 const Bytes piece = left.substr(0, 4'000);
                 left.remove_prefix(piece.size());
-                co_await core::sleep_for(milliseconds(*ms / 4));
+                co_await net::sleep_for(milliseconds(*ms / 4));
                 co_await reply.write(piece);
               }
               at_work.end();

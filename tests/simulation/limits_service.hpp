@@ -27,10 +27,10 @@
 #include <string>
 #include <vector>
 
-#include "katana/base/random.hpp"
-#include "katana/service/idempotency/idempotency.hpp"
-#include "katana/service/middleware/concurrency_limit.hpp"
-#include "katana/service/router.hpp"
+#include "katana/base/values/random.hpp"
+#include "katana/http/handlers/router.hpp"
+#include "katana/http/middleware/concurrency_limit.hpp"
+#include "katana/identity/idempotency/idempotency.hpp"
 #include "tests/simulation/world.hpp"
 
 namespace katana::simulation {

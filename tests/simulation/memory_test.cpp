@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "katana/container/heap_bytes.hpp"
-#include "katana/core/sleep.hpp"
-#include "katana/service/json.hpp"
+#include "katana/data/container/heap_bytes.hpp"
+#include "katana/http/handlers/json.hpp"
+#include "katana/net/reactor/sleep.hpp"
 #include "tests/simulation/requests.hpp"
 #include "tests/simulation/scripted_client.hpp"
 #include "tests/simulation/world.hpp"
@@ -135,7 +135,7 @@ TEST(HeldMemory, values_that_suspended_handlers_made_of_contents_stay_below_the_
     router.post("/json-later", [&](Json<container::Value> json) -> Task<Reply> {
       const Kept here(kept, container::heap_bytes(*json));
       most_kept = std::max(most_kept, kept);
-      co_await core::sleep_for(seconds(1));
+      co_await net::sleep_for(seconds(1));
       co_return Reply(204);
     });
   };

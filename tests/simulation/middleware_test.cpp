@@ -1,14 +1,14 @@
 // Middleware that waits, on the sessions of both protocols: what comes meanwhile is kept or held
 // back, and the request goes on as if nothing had been in front of its handler.
-#include "katana/service/middleware.hpp"
+#include "katana/http/handlers/middleware.hpp"
 
 #include <gtest/gtest.h>
 
 #include <memory>
 #include <string>
 
-#include "katana/core/sleep.hpp"
-#include "katana/service/websocket.hpp"
+#include "katana/http/handlers/websocket.hpp"
+#include "katana/net/reactor/sleep.hpp"
 #include "tests/simulation/http2_client.hpp"
 #include "tests/simulation/requests.hpp"
 #include "tests/simulation/scripted_client.hpp"
@@ -41,7 +41,7 @@ class WaitingMiddleware : public testing::Test {
   void add_routes(Router& router) {
     Group group = router.group("/mw");
     group.use([this](Request request) -> Task<Result<Caller>> {
-      co_await core::sleep_for(pause_);
+      co_await net::sleep_for(pause_);
       const auto name = request.field("x-name");
       if (!name) co_return fail(Code::permission_denied, "who asks?");
       co_return Caller{std::string(*name)};
@@ -61,7 +61,7 @@ class WaitingMiddleware : public testing::Test {
     group.post(
         "/later",
         [=](FromContext<Caller> of, Request request) -> Task<Reply> {
-          co_await core::sleep_for(milliseconds(5));
+          co_await net::sleep_for(milliseconds(5));
           co_return answer(of->name, request.content());
         },
         small);
@@ -77,7 +77,7 @@ class WaitingMiddleware : public testing::Test {
                });
     const auto slow = [](Duration pause) {
       return [pause]() -> Task<Reply> {
-        co_await core::sleep_for(pause);
+        co_await net::sleep_for(pause);
         co_return Reply(200);
       };
     };

@@ -358,12 +358,12 @@ class MixedRun {
 // What a connection may have: pending output, sealed output, the queues of its sockets, and a block
 // of each that is not full.
 void MixedRun::check_memory(std::vector<std::string>& faults) {
-  const core::ReactorOptions& reactor = world_->reactor().options();
+  const net::ReactorOptions& reactor = world_->reactor().options();
   const std::size_t of_connection = 2 * reactor.outbox_high_bytes + reactor.sealed_high_bytes +
                                     64 * 1024 + 8 * reactor.output_block_bytes;
   const std::size_t of_socket = octets_ * 8 + 2 * reactor.output_block_bytes;
   const std::size_t most = clients_.size() * of_connection + sockets_drawn_ * of_socket;
-  const core::MemoryBudget& peak = world_->memory_peak();
+  const net::MemoryBudget& peak = world_->memory_peak();
   if (peak.output > most) {
     faults.push_back(fmt::format("{} bytes of output at once; {} may be", peak.output, most));
   }

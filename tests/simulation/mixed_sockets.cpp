@@ -6,7 +6,7 @@
 #include <deque>
 #include <utility>
 
-#include "katana/core/reactor.hpp"
+#include "katana/net/reactor/reactor.hpp"
 
 namespace katana::simulation {
 namespace {
@@ -16,11 +16,11 @@ constexpr Bytes bye = "bye";
 
 // Echoes; now and then it waits a while before it takes the next message, as a handler does that
 // asks somebody else.
-class EchoHandler final : public WebSocketHandler, private core::TimerEntry {
+class EchoHandler final : public WebSocketHandler, private net::TimerEntry {
  public:
   EchoHandler(SocketNote& note, Topics& topics)
-      : core::TimerEntry(
-            [](core::TimerEntry& entry) noexcept { static_cast<EchoHandler&>(entry).go_on(); }),
+      : net::TimerEntry(
+            [](net::TimerEntry& entry) noexcept { static_cast<EchoHandler&>(entry).go_on(); }),
         note_(note),
         topics_(topics) {}
 

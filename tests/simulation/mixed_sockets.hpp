@@ -15,8 +15,8 @@
 #include <string>
 #include <vector>
 
-#include "katana/base/random.hpp"
-#include "katana/service/router.hpp"
+#include "katana/base/values/random.hpp"
+#include "katana/http/handlers/router.hpp"
 #include "tests/simulation/websocket_talk.hpp"
 
 namespace katana::simulation {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "katana/session/exchange.hpp"
+#include "katana/http/session/exchange.hpp"
 #include "tests/simulation/requests.hpp"
 #include "tests/simulation/scripted_client.hpp"
 #include "tests/simulation/world.hpp"

@@ -9,20 +9,20 @@
 #include <utility>
 #include <vector>
 
-#include "katana/core/sleep.hpp"
-#include "katana/service/auth/api_key.hpp"
-#include "katana/service/auth/policy.hpp"
-#include "katana/service/cookies.hpp"
-#include "katana/service/head_fields.hpp"
-#include "katana/service/html.hpp"
-#include "katana/service/idempotency/idempotency.hpp"
-#include "katana/service/idempotency/memory_store.hpp"
-#include "katana/service/middleware/compression.hpp"
-#include "katana/service/middleware/http_cache.hpp"
-#include "katana/service/middleware/security_headers.hpp"
-#include "katana/service/sessions/form_token.hpp"
-#include "katana/service/sessions/memory_store.hpp"
-#include "katana/service/sessions/sessions.hpp"
+#include "katana/http/handlers/cookies.hpp"
+#include "katana/http/handlers/head_fields.hpp"
+#include "katana/http/handlers/html.hpp"
+#include "katana/http/middleware/compression.hpp"
+#include "katana/http/middleware/http_cache.hpp"
+#include "katana/http/middleware/security_headers.hpp"
+#include "katana/identity/auth/api_key.hpp"
+#include "katana/identity/auth/policy.hpp"
+#include "katana/identity/idempotency/idempotency.hpp"
+#include "katana/identity/idempotency/memory_store.hpp"
+#include "katana/identity/sessions/form_token.hpp"
+#include "katana/identity/sessions/memory_store.hpp"
+#include "katana/identity/sessions/sessions.hpp"
+#include "katana/net/reactor/sleep.hpp"
 #include "katana/testing/test_server.hpp"
 
 namespace katana::simulation {
@@ -53,7 +53,7 @@ struct Account {
 template <>
 struct katana::FromRequest<katana::simulation::Account> {
   static Task<Result<simulation::Account>> from(Header<simulation::TenantField> fields) {
-    co_await core::sleep_for(milliseconds(1));
+    co_await net::sleep_for(milliseconds(1));
     simulation::Account account;
     account.name = fields->x_tenant.value_or("no tenant");
     co_return account;
@@ -84,7 +84,7 @@ TestFields as(const std::string& who) {
 Reply for_all(std::string content) {
   return Reply::html(Text(content)).with("Cache-Control", "public, max-age=60, s-maxage=60");
 }
-Task<void> work() { co_await core::sleep_for(seconds(1)); }
+Task<void> work() { co_await net::sleep_for(seconds(1)); }
 
 struct Personaliser {
   const char* name;

@@ -82,7 +82,7 @@ TEST(SlowReaders, those_who_ask_for_13_octets_get_them_within_8_turns) {
 TEST(SlowReaders, they_hold_less_each_the_more_they_are) {
   World world(few_blocks());
   SlowReaders slow(world, "/bytes/100000000");
-  const core::ReactorOptions& options = world.reactor().options();
+  const net::ReactorOptions& options = world.reactor().options();
   const std::size_t all = options.output_blocks_max * options.output_block_bytes;
   EXPECT_LE(world.memory_peak().output,
             all - options.output_blocks_reserve / 2 * options.output_block_bytes);
@@ -156,7 +156,7 @@ WorldOptions small_turns() {
 // What is sent at once in any case: a block for each, and the last round before the turn had sent
 // enough, of what was written in it and of what earlier ones left.
 std::size_t turn_bytes_bound(World& world) {
-  const core::ReactorOptions& options = world.reactor().options();
+  const net::ReactorOptions& options = world.reactor().options();
   constexpr std::size_t piece_bytes = 16 * 1024;
   return 2 * (options.turn_bytes_max + options.outbox_high_bytes + piece_bytes) +
          readers * options.output_block_bytes;

@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "katana/base/bytes.hpp"
+#include "katana/base/text/bytes.hpp"
 
 namespace katana::simulation {
 

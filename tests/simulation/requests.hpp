@@ -10,7 +10,7 @@
 #include <string>
 #include <utility>
 
-#include "katana/base/random.hpp"
+#include "katana/base/values/random.hpp"
 #include "tests/simulation/client.hpp"
 
 namespace katana::simulation {

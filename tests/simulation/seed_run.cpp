@@ -132,7 +132,7 @@ void Run::check_client(std::size_t index, std::vector<std::string>& faults) cons
 
 void Run::check_counters(std::vector<std::string>& faults) {
   const session::HttpCounters counters = world_.http_counters();
-  const core::Counters& core = world_.reactor().counters();
+  const net::Counters& core = world_.reactor().counters();
   Sum sum;
   for (const auto& client : clients_) sum.add(*client);
   const auto require = [&](bool holds, const char* what, std::uint64_t one, std::uint64_t other) {
@@ -163,8 +163,8 @@ void Run::check_counters(std::vector<std::string>& faults) {
 }
 
 void Run::check_memory(std::vector<std::string>& faults) {
-  const core::ReactorOptions& options = options_.reactor;
-  const core::MemoryBudget& peak = world_.memory_peak();
+  const net::ReactorOptions& options = options_.reactor;
+  const net::MemoryBudget& peak = world_.memory_peak();
   // Above outbox_high comes what one handler's call adds, the largest of which is /text/200000;
   // blocks are not full.
   const std::size_t output = (options.outbox_high_bytes + 220'000) * 2;

@@ -5,8 +5,8 @@
 #include <stdexcept>
 #include <utility>
 
-#include "katana/base/check.hpp"
-#include "katana/core/sleep.hpp"
+#include "katana/base/system/check.hpp"
+#include "katana/net/reactor/sleep.hpp"
 
 namespace katana::simulation {
 
@@ -29,7 +29,7 @@ class Frame {
 
 namespace {
 
-using core::sleep_for;
+using net::sleep_for;
 
 constexpr Duration for_ever = seconds(std::int64_t{10} * 366 * 24 * 3600);
 

@@ -40,9 +40,9 @@
 #include <utility>
 #include <vector>
 
-#include "katana/base/bytes.hpp"
-#include "katana/base/retained.hpp"
-#include "katana/service/router.hpp"
+#include "katana/base/memory/retained.hpp"
+#include "katana/base/text/bytes.hpp"
+#include "katana/http/handlers/router.hpp"
 
 namespace katana::simulation {
 

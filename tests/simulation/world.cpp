@@ -6,8 +6,8 @@
 #include <cstdlib>
 
 #include "hello_world_server/routes.hpp"
-#include "katana/base/check.hpp"
-#include "katana/core/reactor_on.hpp"
+#include "katana/base/system/check.hpp"
+#include "katana/net/reactor/reactor_on.hpp"
 
 namespace katana::simulation {
 namespace {
@@ -55,7 +55,7 @@ struct World::Server {
   Front hello;
   Front trial;
   std::unique_ptr<tls::TlsTransforms> transforms;  // null without credentials
-  core::ReactorOn<engine::SimEngine> reactor;
+  net::ReactorOn<engine::SimEngine> reactor;
 };
 
 WorldOptions::WorldOptions() {
@@ -68,9 +68,8 @@ WorldOptions::WorldOptions() {
 World::World(const WorldOptions& options)
     : network_(options.seed, options.faults, options.trace_lines_max),
       trial_(options.more_routes),
-      clients_(options.clients
-                   ? std::make_unique<core::ClientLimits>(*options.clients, options.seed)
-                   : nullptr),
+      clients_(options.clients ? std::make_unique<net::ClientLimits>(*options.clients, options.seed)
+                               : nullptr),
       server_(std::make_unique<Server>(options, network_, trial_)),
       reactor_(&server_->reactor),
       kernel_(&server_->reactor.engine()) {
@@ -113,7 +112,7 @@ void World::turn(Duration wait_max) {
   const Duration until_due = due == never ? wait_max : due - now();
   reactor_->turn(std::clamp(until_due, Duration{}, wait_max));
   ++turns_;
-  const core::MemoryBudget used = reactor_->memory_used();
+  const net::MemoryBudget used = reactor_->memory_used();
   memory_peak_.connections = std::max(memory_peak_.connections, used.connections);
   memory_peak_.output = std::max(memory_peak_.output, used.output);
   memory_peak_.carry = std::max(memory_peak_.carry, used.carry);
@@ -147,8 +146,8 @@ std::vector<std::string> World::faults_at_rest() {
   const auto require = [&](bool holds, std::string what) {
     if (!holds) faults.push_back(std::move(what));
   };
-  const core::Counters& counters = reactor_->counters();
-  const core::MemoryBudget used = reactor_->memory_used();
+  const net::Counters& counters = reactor_->counters();
+  const net::MemoryBudget used = reactor_->memory_used();
   require(at_rest(), fmt::format("after {} turns something still happens", turns_));
   require(reactor_->links_open() == 0, fmt::format("{} links are open", reactor_->links_open()));
   require(kernel_->links_open() == reactor_->links_open(),

@@ -18,13 +18,13 @@
 #include <string>
 #include <vector>
 
-#include "katana/core/client_limits.hpp"
-#include "katana/core/reactor.hpp"
-#include "katana/engine/sim/sim_engine.hpp"
-#include "katana/service/dispatcher.hpp"
-#include "katana/session/http1_protocol.hpp"
-#include "katana/session/http2_protocol.hpp"
-#include "katana/tls/transform.hpp"
+#include "katana/http/handlers/dispatcher.hpp"
+#include "katana/http/session/http1_protocol.hpp"
+#include "katana/http/session/http2_protocol.hpp"
+#include "katana/net/engine/sim/sim_engine.hpp"
+#include "katana/net/reactor/client_limits.hpp"
+#include "katana/net/reactor/reactor.hpp"
+#include "katana/net/tls/transform.hpp"
 #include "tests/simulation/trial.hpp"
 
 namespace katana::simulation {
@@ -41,11 +41,11 @@ struct WorldOptions {
   WorldOptions();  // small pools, so that making a world is cheap
   std::uint64_t seed = 1;
   SimFaults faults = SimFaults::calm();
-  core::ReactorOptions reactor;
+  net::ReactorOptions reactor;
   session::HttpOptions http;
-  tls::Credentials* credentials = nullptr;               // borrowed
-  std::function<void(Router&)> more_routes;              // of Site::trial
-  std::optional<core::ClientLimitOptions> clients = {};  // what a client of Site::trial may have
+  tls::Credentials* credentials = nullptr;              // borrowed
+  std::function<void(Router&)> more_routes;             // of Site::trial
+  std::optional<net::ClientLimitOptions> clients = {};  // what a client of Site::trial may have
   std::size_t trace_lines_max = 400;
 };
 
@@ -57,11 +57,11 @@ class World {
   World& operator=(const World&) = delete;
 
   SimNetwork& network() noexcept { return network_; }
-  core::Reactor& reactor() noexcept { return *reactor_; }
+  net::Reactor& reactor() noexcept { return *reactor_; }
   engine::SimKernel& kernel() noexcept { return *kernel_; }
   Trial& trial() noexcept { return trial_; }
   // REQUIRES WorldOptions::clients.
-  core::ClientLimits& clients() noexcept { return *clients_; }
+  net::ClientLimits& clients() noexcept { return *clients_; }
   session::Http1Protocol& protocol(Site site) noexcept;
   session::Http2Protocol& http2(Site site) noexcept;
   const Service& service(Site site) const noexcept;
@@ -83,7 +83,7 @@ class World {
   std::vector<std::string> faults_at_rest();
 
   // The most that was in use at the end of a turn.
-  const core::MemoryBudget& memory_peak() const noexcept { return memory_peak_; }
+  const net::MemoryBudget& memory_peak() const noexcept { return memory_peak_; }
   std::uint64_t turns() const noexcept { return turns_; }
   // Called at the end of each turn.
   std::function<void()> on_turn;
@@ -95,11 +95,11 @@ class World {
 
   SimNetwork network_;
   Trial trial_;
-  std::unique_ptr<core::ClientLimits> clients_;  // null: nothing is limited
+  std::unique_ptr<net::ClientLimits> clients_;  // null: nothing is limited
   std::unique_ptr<Server> server_;
-  core::Reactor* reactor_ = nullptr;
+  net::Reactor* reactor_ = nullptr;
   engine::SimKernel* kernel_ = nullptr;
-  core::MemoryBudget memory_peak_;
+  net::MemoryBudget memory_peak_;
   std::uint64_t turns_ = 0;
 };
 

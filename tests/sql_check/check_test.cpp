@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "katana/base/source_tree_test.hpp"
+#include "katana/base/system/source_tree_test.hpp"
 #include "katana_tool/files.hpp"
 #include "sql_check_objects.hpp"
 

@@ -7,9 +7,9 @@
 #include <tuple>
 #include <vector>
 
-#include "katana/base/task.hpp"
-#include "katana/base/uuid.hpp"
-#include "katana/database/database.hpp"
+#include "katana/base/coroutine/task.hpp"
+#include "katana/base/values/uuid.hpp"
+#include "katana/stores/database/database.hpp"
 #include "sql_check/shared_statements.hpp"
 
 namespace sql_check {

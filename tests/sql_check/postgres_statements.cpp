@@ -4,12 +4,12 @@
 #include <string>
 #include <vector>
 
-#include "katana/base/decimal.hpp"
-#include "katana/base/described.hpp"
-#include "katana/base/task.hpp"
-#include "katana/base/timestamp.hpp"
-#include "katana/base/uuid.hpp"
-#include "katana/database/database.hpp"
+#include "katana/base/coroutine/task.hpp"
+#include "katana/base/values/decimal.hpp"
+#include "katana/base/values/described.hpp"
+#include "katana/base/values/timestamp.hpp"
+#include "katana/base/values/uuid.hpp"
+#include "katana/stores/database/database.hpp"
 
 namespace sql_check {
 namespace {

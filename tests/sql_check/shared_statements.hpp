@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "katana/base/task.hpp"
-#include "katana/database/database.hpp"
+#include "katana/base/coroutine/task.hpp"
+#include "katana/stores/database/database.hpp"
 
 namespace sql_check {
 

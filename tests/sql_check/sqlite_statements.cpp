@@ -1,8 +1,8 @@
 // Statements of SQLite alone. What is to be found at a line stands below it.
 #include <cstdint>
 
-#include "katana/base/task.hpp"
-#include "katana/database/database.hpp"
+#include "katana/base/coroutine/task.hpp"
+#include "katana/stores/database/database.hpp"
 
 namespace sql_check {
 

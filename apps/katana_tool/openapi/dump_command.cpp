@@ -12,8 +12,8 @@
 #include <system_error>
 #include <vector>
 
-#include "katana/container/json_read.hpp"
-#include "katana/service/openapi/document.hpp"
+#include "katana/data/container/json_read.hpp"
+#include "katana/openapi/document/document.hpp"
 #include "katana_tool/files.hpp"
 #include "katana_tool/openapi/openapi_command.hpp"
 #include "katana_tool/openapi/text_diff.hpp"

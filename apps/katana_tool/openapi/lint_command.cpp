@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "katana/container/json_write.hpp"
-#include "katana/container/value.hpp"
+#include "katana/data/container/json_write.hpp"
+#include "katana/data/container/value.hpp"
 #include "katana_tool/openapi/openapi_command.hpp"
 
 namespace katana::tool {

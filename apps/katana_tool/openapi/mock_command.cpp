@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "apps/command_line.hpp"
-#include "katana/server/http_server.hpp"
-#include "katana/service/middleware/cors.hpp"
-#include "katana/service/mock/mock.hpp"
+#include "katana/http/middleware/cors.hpp"
+#include "katana/http/server/http_server.hpp"
+#include "katana/openapi/mock/mock.hpp"
 #include "katana_tool/openapi/openapi_command.hpp"
 #include "katana_tool/openapi/read_file.hpp"
 

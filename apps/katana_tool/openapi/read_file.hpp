@@ -9,7 +9,7 @@
 #include <optional>
 #include <string>
 
-#include "katana/openapi/description.hpp"
+#include "katana/openapi/model/description.hpp"
 
 namespace katana::tool {
 

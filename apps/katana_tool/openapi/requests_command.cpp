@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "apps/command_line.hpp"
-#include "katana/container/json_write.hpp"
-#include "katana/container/value.hpp"
+#include "katana/data/container/json_write.hpp"
+#include "katana/data/container/value.hpp"
 #include "katana/openapi/requests/request_sampler.hpp"
 #include "katana_tool/openapi/openapi_command.hpp"
 #include "katana_tool/openapi/read_file.hpp"

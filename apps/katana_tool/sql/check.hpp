@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "katana/base/result.hpp"
+#include "katana/base/system/result.hpp"
 #include "katana_tool/sql/findings.hpp"
 #include "katana_tool/sql/lock_file.hpp"
 #include "katana_tool/sql/target.hpp"

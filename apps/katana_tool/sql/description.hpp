@@ -15,8 +15,8 @@
 
 namespace katana::tool::sql {
 
-// What a value is when the program reads it (katana/database/value.hpp). `any`: not known before.
-// `none`: the backend does not read this type.
+// What a value is when the program reads it (katana/stores/database/value.hpp). `any`: not known
+// before. `none`: the backend does not read this type.
 enum class Storage : unsigned char { any, integer, real, text, blob, none };
 
 std::string_view storage_name(Storage storage) noexcept;

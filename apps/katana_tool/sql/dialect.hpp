@@ -13,8 +13,8 @@
 #include <string_view>
 #include <vector>
 
-#include "katana/base/result.hpp"
-#include "katana/database/migrations.hpp"
+#include "katana/base/system/result.hpp"
+#include "katana/stores/database/migrations.hpp"
 #include "katana_tool/sql/description.hpp"
 
 namespace katana::tool::sql {

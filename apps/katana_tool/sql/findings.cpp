@@ -53,7 +53,7 @@ bool are_different(const CppType& cpp, const SqlType& sql) {
   return !one.empty() && !other.empty() && one != other;
 }
 
-// katana/database/row.hpp, read_value().
+// katana/stores/database/row.hpp, read_value().
 bool reads(const CppType& type, const SqlType& column) {
   switch (column.storage) {
     case Storage::any: return true;

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "katana/base/described.hpp"
+#include "katana/base/values/described.hpp"
 #include "katana_tool/sql/description.hpp"
 #include "katana_tool/sql/literals.hpp"
 #include "katana_tool/sql/records.hpp"

@@ -23,7 +23,7 @@
 #include <string_view>
 #include <utility>
 
-#include "katana/base/result.hpp"
+#include "katana/base/system/result.hpp"
 #include "katana_tool/sql/description.hpp"
 
 namespace katana::tool::sql {

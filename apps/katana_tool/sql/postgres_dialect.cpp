@@ -6,8 +6,8 @@
 #include <map>
 #include <utility>
 
-#include "katana/database/postgres/statement_text.hpp"
-#include "katana/database/postgres/types.hpp"
+#include "katana/stores/database/postgres/statement_text.hpp"
+#include "katana/stores/database/postgres/types.hpp"
 #include "katana_tool/sql/dialect.hpp"
 #include "katana_tool/sql/outline.hpp"
 #include "katana_tool/sql/postgres_server.hpp"

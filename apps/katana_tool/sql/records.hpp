@@ -1,4 +1,5 @@
-// Record: what an object file says about a call with a statement (katana/database/sql_record.hpp).
+// Record: what an object file says about a call with a statement
+// (katana/stores/database/sql_record.hpp).
 //
 //   Result<std::vector<Record>> records = read_records("CMakeFiles/app.dir/app.cpp.o");
 //
@@ -15,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-#include "katana/base/result.hpp"
+#include "katana/base/system/result.hpp"
 
 namespace katana::tool::sql {
 

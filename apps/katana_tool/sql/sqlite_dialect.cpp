@@ -42,7 +42,7 @@ std::optional<std::size_t> find_name(const std::string& text, std::string_view m
   return std::nullopt;
 }
 
-// What a connection of a program refuses (katana/database/sqlite/connection.hpp).
+// What a connection of a program refuses (katana/stores/database/sqlite/connection.hpp).
 int refuse_control(void*, int action, const char*, const char* second, const char*, const char*) {
   switch (action) {
     case SQLITE_TRANSACTION:

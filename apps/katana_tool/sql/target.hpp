@@ -15,8 +15,8 @@
 #include <string_view>
 #include <vector>
 
-#include "katana/base/result.hpp"
-#include "katana/database/migrations.hpp"
+#include "katana/base/system/result.hpp"
+#include "katana/stores/database/migrations.hpp"
 #include "katana_tool/sql/literals.hpp"
 #include "katana_tool/sql/records.hpp"
 

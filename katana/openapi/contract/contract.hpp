@@ -39,17 +39,17 @@
 #include <utility>
 #include <vector>
 
-#include "katana/base/bytes.hpp"
-#include "katana/base/hints.hpp"
-#include "katana/base/result.hpp"
-#include "katana/base/step_budget.hpp"
-#include "katana/container/value.hpp"
+#include "katana/base/system/hints.hpp"
+#include "katana/base/system/result.hpp"
+#include "katana/base/text/bytes.hpp"
+#include "katana/base/values/step_budget.hpp"
+#include "katana/data/container/value.hpp"
+#include "katana/data/schema/schema.hpp"
 #include "katana/openapi/contract/form_value.hpp"
 #include "katana/openapi/contract/parameter.hpp"
 #include "katana/openapi/contract/path_templates.hpp"
 #include "katana/openapi/contract/violation.hpp"
-#include "katana/openapi/description.hpp"
-#include "katana/schema/schema.hpp"
+#include "katana/openapi/model/description.hpp"
 
 namespace katana::openapi {
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "katana/openapi/description.hpp"
+#include "katana/openapi/model/description.hpp"
 #include "katana/wire/http/characters.hpp"
 
 namespace katana::openapi {

@@ -4,8 +4,8 @@
 #include <string>
 #include <utility>
 
-#include "katana/base/described.hpp"
-#include "katana/container/json_read.hpp"
+#include "katana/base/values/described.hpp"
+#include "katana/data/container/json_read.hpp"
 
 namespace katana::openapi {
 namespace {

@@ -9,10 +9,10 @@
 //            style is JSON).
 #pragma once
 
-#include "katana/container/findings.hpp"
-#include "katana/container/form_tree.hpp"
-#include "katana/container/value.hpp"
-#include "katana/schema/shape.hpp"
+#include "katana/data/container/findings.hpp"
+#include "katana/data/container/form_tree.hpp"
+#include "katana/data/container/value.hpp"
+#include "katana/data/schema/shape.hpp"
 
 namespace katana::openapi {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "katana/container/form_tree.hpp"
+#include "katana/data/container/form_tree.hpp"
 #include "katana/openapi/contract/form_tree_value.hpp"
 #include "katana/openapi/contract/parameter.hpp"
 #include "katana/wire/http/multipart.hpp"

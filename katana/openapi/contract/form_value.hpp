@@ -1,8 +1,8 @@
 // Form content as data, by the schema of it: urlencoded and multipart/form-data.
 //
-// Names with brackets are objects and lists (container/form_tree.hpp); a name that comes more than
-// once is a list; a part of JSON is what it is, and so is a text where only an object is taken; a
-// file is a string.
+// Names with brackets are objects and lists (data/container/form_tree.hpp); a name that comes more
+// than once is a list; a part of JSON is what it is, and so is a text where only an object is
+// taken; a file is a string.
 //
 // Borrows    content, schema and styles, for the call.
 // Thread     any, at once.
@@ -13,12 +13,12 @@
 #include <span>
 #include <string>
 
-#include "katana/base/bytes.hpp"
-#include "katana/base/result.hpp"
-#include "katana/container/findings.hpp"
-#include "katana/container/value.hpp"
-#include "katana/openapi/description.hpp"
-#include "katana/schema/schema.hpp"
+#include "katana/base/system/result.hpp"
+#include "katana/base/text/bytes.hpp"
+#include "katana/data/container/findings.hpp"
+#include "katana/data/container/value.hpp"
+#include "katana/data/schema/schema.hpp"
+#include "katana/openapi/model/description.hpp"
 
 namespace katana::openapi {
 

@@ -9,10 +9,10 @@
 #include <system_error>
 #include <utility>
 
-#include "katana/container/form_tree.hpp"
-#include "katana/container/json_read.hpp"
+#include "katana/data/container/form_tree.hpp"
+#include "katana/data/container/json_read.hpp"
+#include "katana/data/schema/shape.hpp"
 #include "katana/openapi/contract/form_tree_value.hpp"
-#include "katana/schema/shape.hpp"
 #include "katana/wire/http/url.hpp"
 
 namespace katana::openapi {

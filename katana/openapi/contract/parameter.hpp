@@ -25,12 +25,12 @@
 #include <string>
 #include <vector>
 
-#include "katana/base/bytes.hpp"
-#include "katana/base/step_budget.hpp"
-#include "katana/container/value.hpp"
+#include "katana/base/text/bytes.hpp"
+#include "katana/base/values/step_budget.hpp"
+#include "katana/data/container/value.hpp"
+#include "katana/data/schema/schema.hpp"
 #include "katana/openapi/contract/violation.hpp"
-#include "katana/openapi/description.hpp"
-#include "katana/schema/schema.hpp"
+#include "katana/openapi/model/description.hpp"
 
 namespace katana::openapi {
 

@@ -16,8 +16,8 @@
 #include <utility>
 #include <vector>
 
-#include "katana/base/bytes.hpp"
-#include "katana/base/result.hpp"
+#include "katana/base/system/result.hpp"
+#include "katana/base/text/bytes.hpp"
 
 namespace katana::openapi {
 

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "katana/base/bytes.hpp"
-#include "katana/container/findings.hpp"
+#include "katana/base/text/bytes.hpp"
+#include "katana/data/container/findings.hpp"
 
 namespace katana::openapi {
 

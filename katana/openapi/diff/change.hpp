@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <string>
 
-#include "katana/base/bytes.hpp"
+#include "katana/base/text/bytes.hpp"
 
 namespace katana::openapi {
 

@@ -29,8 +29,8 @@
 #include <string>
 #include <vector>
 
-#include "katana/openapi/description.hpp"
 #include "katana/openapi/diff/change.hpp"
+#include "katana/openapi/model/description.hpp"
 
 namespace katana::openapi {
 

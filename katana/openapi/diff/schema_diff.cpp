@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "katana/base/described.hpp"
-#include "katana/container/json_write.hpp"
+#include "katana/base/values/described.hpp"
+#include "katana/data/container/json_write.hpp"
 
 namespace katana::openapi::detail {
 namespace {

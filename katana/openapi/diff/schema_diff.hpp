@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "katana/openapi/description.hpp"
 #include "katana/openapi/diff/change.hpp"
+#include "katana/openapi/model/description.hpp"
 
 namespace katana::openapi::detail {
 

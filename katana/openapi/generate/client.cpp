@@ -218,7 +218,7 @@ std::string ClientText::header() const {
       "// clang-format off\n"
       "#pragma once\n\n#include <memory>\n#include <optional>\n#include <utility>\n"
       "#include <variant>\n\n"
-      "#include \"katana/client/operation/operation_call.hpp\"\n#include \"{5}.hpp\"\n\n"
+      "#include \"katana/openapi/client/operation_call.hpp\"\n#include \"{5}.hpp\"\n\n"
       "namespace {1} {{\n\n{2}"
       "// The operations, called at a server. A call borrows its arguments until it returns, and\n"
       "// then needs neither them nor this object.\n"

@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include "katana/openapi/description.hpp"
 #include "katana/openapi/generate/operation_plan.hpp"
 #include "katana/openapi/generate/options.hpp"
+#include "katana/openapi/model/description.hpp"
 
 namespace katana::openapi::generate {
 

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <limits>
 
-#include "katana/base/pattern.hpp"
-#include "katana/container/json_write.hpp"
-#include "katana/container/value_rules.hpp"
+#include "katana/base/values/pattern.hpp"
+#include "katana/data/container/json_write.hpp"
+#include "katana/data/container/value_rules.hpp"
 #include "katana/openapi/generate/names.hpp"
 #include "katana/openapi/generate/schema_access.hpp"
 
@@ -21,7 +21,7 @@ using container::Number;
 using container::Object;
 using container::Value;
 
-// The pattern of base/pattern.hpp that fits the same text; nothing when there is none.
+// The pattern of base/values/pattern.hpp that fits the same text; nothing when there is none.
 std::optional<std::string> whole_pattern(Bytes expression) {
   if (!expression.starts_with('^') || !expression.ends_with('$') || expression.ends_with("\\$")) {
     return std::nullopt;

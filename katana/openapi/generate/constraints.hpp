@@ -1,6 +1,6 @@
 // Constraints: what schemas say of one value beyond its type of C++, as rules of a member
-// (base/rules.hpp). Several schemas may speak of one value: a reference and what stands beside it,
-// the parts of allOf.
+// (base/values/rules.hpp). Several schemas may speak of one value: a reference and what stands
+// beside it, the parts of allOf.
 //
 //   Constraints all(Held::text);
 //   all.take("maxLength", value)   true: rules() checks it
@@ -19,9 +19,9 @@
 #include <string>
 #include <vector>
 
-#include "katana/base/bytes.hpp"
-#include "katana/container/json_number.hpp"
-#include "katana/container/value.hpp"
+#include "katana/base/text/bytes.hpp"
+#include "katana/data/container/json_number.hpp"
+#include "katana/data/container/value.hpp"
 
 namespace katana::openapi::generate {
 

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
+#include "katana/data/schema/formats.hpp"
 #include "katana/openapi/generate/schema_access.hpp"
-#include "katana/openapi/keywords.hpp"
-#include "katana/schema/formats.hpp"
+#include "katana/openapi/model/keywords.hpp"
 
 namespace katana::openapi::generate {
 namespace {
@@ -18,7 +18,7 @@ using model::InTypes;
 using model::Keyword;
 
 constexpr const char* remedy =
-    "Have ContractRoutes (katana/service/validation/contract_routes.hpp) check the JSON against "
+    "Have ContractRoutes (katana/openapi/validation/contract_routes.hpp) check the JSON against "
     "the description";
 
 bool has_any(const std::vector<std::string>& types, std::initializer_list<Bytes> wanted) {

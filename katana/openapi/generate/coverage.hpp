@@ -13,7 +13,7 @@
 // Allocates  freely.
 // Fails      never.
 // Invariant  a keyword of a visited schema is covered, has no effect by the table of keywords
-//            (openapi/keywords.hpp) or by its value, or gets a warning.
+//            (openapi/model/keywords.hpp) or by its value, or gets a warning.
 #pragma once
 
 #include <map>
@@ -22,8 +22,8 @@
 #include <utility>
 #include <vector>
 
-#include "katana/base/bytes.hpp"
-#include "katana/openapi/description.hpp"
+#include "katana/base/text/bytes.hpp"
+#include "katana/openapi/model/description.hpp"
 
 namespace katana::openapi::generate {
 

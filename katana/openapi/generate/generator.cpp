@@ -27,11 +27,11 @@ constexpr const char* list_name = "katana-openapi.txt";
 std::string types_file(const Types& types, const GeneratorOptions& options, Bytes text,
                        Bytes own_includes) {
   std::string includes;
-  if (types.has_separators()) includes += "#include \"katana/base/separators.hpp\"\n";
-  if (types.has_json_parameters()) includes += "#include \"katana/container/as_json.hpp\"\n";
-  includes += "#include \"katana/container/value.hpp\"\n";
-  includes += "#include \"katana/container/value_rules.hpp\"\n";
-  if (types.has_files()) includes += "#include \"katana/service/forms/form_fields.hpp\"\n";
+  if (types.has_separators()) includes += "#include \"katana/base/values/separators.hpp\"\n";
+  if (types.has_json_parameters()) includes += "#include \"katana/data/container/as_json.hpp\"\n";
+  includes += "#include \"katana/data/container/value.hpp\"\n";
+  includes += "#include \"katana/data/container/value_rules.hpp\"\n";
+  if (types.has_files()) includes += "#include \"katana/http/forms/form_fields.hpp\"\n";
   includes += own_includes;
   return fmt::format(
       "// Made from {} by katana openapi generate: not to be changed.\n"
@@ -39,9 +39,10 @@ std::string types_file(const Types& types, const GeneratorOptions& options, Byte
       "#pragma once\n\n#include <array>\n#include <cstddef>\n#include <cstdint>\n"
       "#include <limits>\n#include <map>\n#include <optional>\n#include <string>\n"
       "#include <variant>\n#include <vector>\n\n"
-      "#include \"katana/base/any_of.hpp\"\n#include \"katana/base/box.hpp\"\n"
-      "#include \"katana/base/described.hpp\"\n"
-      "#include \"katana/base/described_variant.hpp\"\n#include \"katana/base/patch.hpp\"\n"
+      "#include \"katana/base/values/any_of.hpp\"\n#include \"katana/base/values/box.hpp\"\n"
+      "#include \"katana/base/values/described.hpp\"\n"
+      "#include \"katana/base/values/described_variant.hpp\"\n#include "
+      "\"katana/base/values/patch.hpp\"\n"
       "{}\nnamespace {} {{\n\n{}\n}}  // namespace {}\n",
       options.source, includes, options.name_space, text, options.name_space);
 }

@@ -25,9 +25,9 @@
 #include <string>
 #include <vector>
 
-#include "katana/base/result.hpp"
-#include "katana/openapi/description.hpp"
+#include "katana/base/system/result.hpp"
 #include "katana/openapi/generate/options.hpp"
+#include "katana/openapi/model/description.hpp"
 
 namespace katana::openapi::generate {
 

@@ -422,10 +422,10 @@ TEST(GeneratorTest, json_of_several_media_types_and_one_schema_is_a_json_of) {
   const std::string type =
       "katana::JsonOf<std::vector<std::int64_t>, \"application/merge-patch+json\", "
       "\"application/json-patch+json\">";
-  EXPECT_THAT(files["main_api.hpp"], HasSubstr("#include \"katana/base/content_of.hpp\""));
+  EXPECT_THAT(files["main_api.hpp"], HasSubstr("#include \"katana/base/values/content_of.hpp\""));
   EXPECT_THAT(files["main_api.hpp"], HasSubstr("using ChangeBody = " + type + ";"));
   EXPECT_THAT(files["main_api.hpp"], HasSubstr("ChangeBody content) = 0;"));
-  EXPECT_THAT(files["main_api.cpp"], HasSubstr("#include \"katana/service/content_of.hpp\""));
+  EXPECT_THAT(files["main_api.cpp"], HasSubstr("#include \"katana/http/handlers/content_of.hpp\""));
   EXPECT_THAT(files["main_api.cpp"], HasSubstr("ChangeBody content)"));
   EXPECT_THAT(files["main_api.cpp"], HasSubstr(", std::move(content));"));
   EXPECT_THAT(files["main_client.hpp"], HasSubstr("using ChangeBody = " + type + ";"));
@@ -528,7 +528,7 @@ TEST(GeneratorTest, a_form_beside_other_content_is_one_alternative) {
                         "    katana::FormOf<ChangeForm, \"multipart/form-data\", "
                         "\"application/x-www-form-urlencoded\">,\n"
                         "    katana::RawOf<\"text/csv\">>;"));
-  EXPECT_THAT(files["main_api.cpp"], HasSubstr("#include \"katana/service/forms/form_of.hpp\""));
+  EXPECT_THAT(files["main_api.cpp"], HasSubstr("#include \"katana/http/forms/form_of.hpp\""));
   EXPECT_THAT(files["main_client.cpp"], HasSubstr("  call.media(content);"));
 }
 
@@ -557,7 +557,7 @@ TEST(GeneratorTest, parameters_that_are_json_are_read_as_such) {
 )",
                         {"the query parameter 'other'"});
   const std::string& types = files["main_types.hpp"];
-  EXPECT_THAT(types, HasSubstr("#include \"katana/container/as_json.hpp\""));
+  EXPECT_THAT(types, HasSubstr("#include \"katana/data/container/as_json.hpp\""));
   EXPECT_THAT(types, HasSubstr("struct ChangeQueryFilter {\n  std::int64_t a = 0;"));
   EXPECT_THAT(
       types, HasSubstr("std::optional<katana::container::AsJson<ChangeQueryFilter>> filter = {};"));

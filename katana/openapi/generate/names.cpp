@@ -47,7 +47,7 @@ constexpr Bytes reserved[] = {
     "wchar_t",       "while",        "xor",
     "xor_eq",
 };
-// Rules of base/rules.hpp, which the macros look up beside the members.
+// Rules of base/values/rules.hpp, which the macros look up beside the members.
 constexpr Bytes reserved_types[] = {"Value", "Request", "Reply",  "Router", "Task",
                                     "EOF",   "NULL",    "Format", "Bytes"};
 

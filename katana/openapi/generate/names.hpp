@@ -10,7 +10,7 @@
 #include <set>
 #include <string>
 
-#include "katana/base/bytes.hpp"
+#include "katana/base/text/bytes.hpp"
 
 namespace katana::openapi::generate {
 

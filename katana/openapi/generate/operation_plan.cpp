@@ -39,7 +39,7 @@ bool is_form(const MediaType& media) {
   return name == parts_type || name == "application/x-www-form-urlencoded";
 }
 
-// What MediaTypeText takes (base/content_of.hpp).
+// What MediaTypeText takes (base/values/content_of.hpp).
 bool is_media_type(Bytes name) {
   const std::size_t slash = name.find('/');
   const bool plain =

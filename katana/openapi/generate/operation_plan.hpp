@@ -26,7 +26,7 @@ enum class ContentForm {
   form,       // application/x-www-form-urlencoded, by a struct
   multipart,  // multipart/form-data, by a struct
   text,       // as it is
-  several,    // of a request: a JsonOf, FormOf, RawOf or ContentOf (base/content_of.hpp)
+  several,    // of a request: a JsonOf, FormOf, RawOf or ContentOf (base/values/content_of.hpp)
 };
 
 // Content of a request or of a reply.

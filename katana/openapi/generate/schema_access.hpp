@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "katana/base/bytes.hpp"
-#include "katana/base/described.hpp"
-#include "katana/container/value.hpp"
+#include "katana/base/text/bytes.hpp"
+#include "katana/base/values/described.hpp"
+#include "katana/data/container/value.hpp"
 
 namespace katana::openapi::generate {
 

@@ -174,21 +174,21 @@ std::string ServerText::header() const {
       "// Made from {} by katana openapi generate: not to be changed.\n"
       "// clang-format off\n"
       "#pragma once\n\n#include <memory>\n#include <string>\n#include <utility>\n\n"
-      "{}#include \"katana/base/task.hpp\"\n#include \"katana/service/json.hpp\"\n"
-      "#include \"katana/service/router.hpp\"\n#include \"{}.hpp\"\n\n"
+      "{}#include \"katana/base/coroutine/task.hpp\"\n#include \"katana/http/handlers/json.hpp\"\n"
+      "#include \"katana/http/handlers/router.hpp\"\n#include \"{}.hpp\"\n\n"
       "namespace {} {{\n\n{}class {} {{\n public:\n  virtual ~{}() = default;\n{}}};\n\n"
       "// The operations as routes. The object lives as long as they do.\n"
       "void add_routes(katana::Group& group, std::shared_ptr<{}> api);\n\n"
       "}}  // namespace {}\n",
-      options_.source, has_several_ ? "#include \"katana/base/content_of.hpp\"\n" : "",
+      options_.source, has_several_ ? "#include \"katana/base/values/content_of.hpp\"\n" : "",
       types_file_of(tag_), options_.name_space, replies_, name, name, operations_, name,
       options_.name_space);
 }
 
 std::vector<std::string> ServerText::sources(std::size_t operations_max) const {
-  const std::string includes = has_form_beside_ ? "#include \"katana/service/forms/form_of.hpp\"\n"
-                               : has_several_   ? "#include \"katana/service/content_of.hpp\"\n"
-                                                : "";
+  const std::string includes = has_form_beside_ ? "#include \"katana/http/forms/form_of.hpp\"\n"
+                               : has_several_ ? "#include \"katana/http/handlers/content_of.hpp\"\n"
+                                              : "";
   const std::string type = type_name(tag_) + "Api";
   // The others are functions that the first one calls.
   const auto head_of = [&](std::size_t number) {
@@ -214,9 +214,9 @@ std::vector<std::string> ServerText::sources(std::size_t operations_max) const {
     made.push_back(fmt::format(
         "// Made from {} by katana openapi generate: not to be changed.\n"
         "// clang-format off\n"
-        "#include \"{}.hpp\"\n\n{}#include \"katana/service/forms/{}.hpp\"\n"
-        "#include \"katana/service/head_fields.hpp\"\n"
-        "#include \"katana/service/split_parameters.hpp\"\n\n"
+        "#include \"{}.hpp\"\n\n{}#include \"katana/http/forms/{}.hpp\"\n"
+        "#include \"katana/http/handlers/head_fields.hpp\"\n"
+        "#include \"katana/http/handlers/split_parameters.hpp\"\n\n"
         "namespace {} {{\n\n{}{}{} {{\n{}}}\n\n}}  // namespace {}\n",
         options_.source, file_name(), includes, has_nested_ ? "nested_form" : "form_fields",
         options_.name_space, before, before.empty() ? "" : "\n", head, body, options_.name_space));

@@ -9,9 +9,9 @@
 #include <optional>
 #include <set>
 
-#include "katana/container/value_rules.hpp"
+#include "katana/data/container/value_rules.hpp"
+#include "katana/data/schema/uri.hpp"
 #include "katana/openapi/generate/schema_access.hpp"
-#include "katana/schema/uri.hpp"
 
 namespace katana::openapi::generate {
 namespace {

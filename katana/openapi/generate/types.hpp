@@ -29,16 +29,16 @@
 #include <utility>
 #include <vector>
 
-#include "katana/base/described.hpp"
-#include "katana/base/separators.hpp"
-#include "katana/openapi/description.hpp"
+#include "katana/base/values/described.hpp"
+#include "katana/base/values/separators.hpp"
 #include "katana/openapi/generate/constraints.hpp"
 #include "katana/openapi/generate/coverage.hpp"
 #include "katana/openapi/generate/names.hpp"
+#include "katana/openapi/model/description.hpp"
 
 namespace katana::openapi::generate {
 
-// What a struct may have: base/described.hpp.
+// What a struct may have: base/values/described.hpp.
 inline constexpr std::size_t members_max = described_members_max;
 
 // Keys of Types::texts(), which no tag has.
@@ -89,10 +89,10 @@ class Types {
     std::string pointer;           // in Description::schemas
     bool required = false;         // false: the request may be without it
     std::string description = {};  // a comment of the member; empty: none
-    char separator = '\0';         // of a list in one text, or nested_names: base/separators.hpp
-    bool file = false;             // of a form
-    bool json = false;             // its text is JSON
-    bool json_items = false;       // of a list each item's text is
+    char separator = '\0';    // of a list in one text, or nested_names: base/values/separators.hpp
+    bool file = false;        // of a form
+    bool json = false;        // its text is JSON
+    bool json_items = false;  // of a list each item's text is
   };
   std::string add_parameters(const std::string& name, const std::vector<Field>& fields);
   // The properties of an object of texts, numbers and the like; none when it is another.

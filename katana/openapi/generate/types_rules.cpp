@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "katana/container/value_rules.hpp"
+#include "katana/data/container/value_rules.hpp"
+#include "katana/data/schema/uri.hpp"
 #include "katana/openapi/generate/schema_access.hpp"
 #include "katana/openapi/generate/types.hpp"
-#include "katana/openapi/keywords.hpp"
-#include "katana/schema/uri.hpp"
+#include "katana/openapi/model/keywords.hpp"
 
 namespace katana::openapi::generate {
 

@@ -9,9 +9,9 @@
 #include <string>
 #include <utility>
 
-#include "katana/base/bytes.hpp"
-#include "katana/base/described.hpp"
-#include "katana/openapi/node.hpp"
+#include "katana/base/text/bytes.hpp"
+#include "katana/base/values/described.hpp"
+#include "katana/openapi/model/node.hpp"
 
 namespace katana::openapi::detail {
 

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "katana/container/findings.hpp"
-#include "katana/schema/schema.hpp"
+#include "katana/data/container/findings.hpp"
+#include "katana/data/schema/schema.hpp"
 
 namespace katana::openapi::detail {
 namespace {

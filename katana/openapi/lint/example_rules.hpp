@@ -6,8 +6,8 @@
 // Fails      never: a schema that cannot be compiled is a finding at its place.
 #pragma once
 
-#include "katana/openapi/description.hpp"
 #include "katana/openapi/lint/rule_report.hpp"
+#include "katana/openapi/model/description.hpp"
 
 namespace katana::openapi::detail {
 

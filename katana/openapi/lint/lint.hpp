@@ -17,8 +17,8 @@
 #include <string>
 #include <vector>
 
-#include "katana/openapi/description.hpp"
 #include "katana/openapi/lint/lint_rules.hpp"
+#include "katana/openapi/model/description.hpp"
 
 namespace katana::openapi {
 

@@ -10,8 +10,8 @@
 #include <span>
 #include <string>
 
-#include "katana/base/bytes.hpp"
-#include "katana/openapi/node.hpp"
+#include "katana/base/text/bytes.hpp"
+#include "katana/openapi/model/node.hpp"
 
 namespace katana::openapi {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "katana/base/check.hpp"
+#include "katana/base/system/check.hpp"
 
 namespace katana::openapi::detail {
 namespace {

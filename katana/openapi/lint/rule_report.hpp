@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "katana/openapi/description.hpp"
 #include "katana/openapi/lint/document_walk.hpp"
 #include "katana/openapi/lint/lint_rules.hpp"
+#include "katana/openapi/model/description.hpp"
 
 namespace katana::openapi::detail {
 

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "katana/container/form_tree.hpp"
-#include "katana/container/json_write.hpp"
+#include "katana/data/container/form_tree.hpp"
+#include "katana/data/container/json_write.hpp"
 #include "katana/wire/http/characters.hpp"
 #include "katana/wire/http/url.hpp"
 

@@ -25,10 +25,10 @@
 #include <utility>
 #include <vector>
 
-#include "katana/base/result.hpp"
+#include "katana/base/system/result.hpp"
+#include "katana/data/schema/samples/sampler.hpp"
 #include "katana/openapi/contract/contract.hpp"
-#include "katana/openapi/description.hpp"
-#include "katana/schema/samples/sampler.hpp"
+#include "katana/openapi/model/description.hpp"
 
 namespace katana::openapi {
 

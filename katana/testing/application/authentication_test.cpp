@@ -1,24 +1,24 @@
 // A program whose users have tokens of an issuer, by its settings alone.
-#include "katana/host/authentication.hpp"
+#include "katana/app/authentication.hpp"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "katana/jose/jwt.hpp"
-#include "katana/jose/vectors_test.hpp"
-#include "katana/service/auth/policy.hpp"
+#include "katana/identity/auth/policy.hpp"
+#include "katana/identity/jose/jwt.hpp"
+#include "katana/identity/jose/vectors_test.hpp"
 #include "katana/testing/application/test_application.hpp"
 #include "katana/testing/fake_upstream.hpp"
 
 namespace katana::testing {
 namespace {
 
-using Program = host::Application<host::ApplicationSettings>;
+using Program = app::Application<app::ApplicationSettings>;
 
 void add_protected_routes(Program& app) {
   app.routes([](const registry::Services& services, Router& router) {
-    auto& authentication = services.get<host::Authentication>();
+    auto& authentication = services.get<app::Authentication>();
     Group api = router.group("/api").deny_by_default();
     api.use(authentication.bearer());
     api.use(auth::require(auth::authenticated()));

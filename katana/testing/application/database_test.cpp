@@ -5,9 +5,9 @@
 #include <chrono>
 #include <string>
 
-#include "katana/core/sleep.hpp"
-#include "katana/database/database.hpp"
-#include "katana/service/router.hpp"
+#include "katana/http/handlers/router.hpp"
+#include "katana/net/reactor/sleep.hpp"
+#include "katana/stores/database/database.hpp"
 #include "katana/testing/database/temporary_database.hpp"
 #include "katana/testing/test_server.hpp"
 
@@ -31,7 +31,7 @@ class DatabaseInTurnsTest : public ::testing::Test {
     router.post("/held", [&db]() -> Task<Result<Reply>> {
       auto transaction = co_await db.begin();
       if (!transaction) co_return std::unexpected<Error>(transaction.error());
-      co_await core::sleep_for(seconds(1));
+      co_await net::sleep_for(seconds(1));
       auto done = co_await transaction->execute("INSERT INTO t (v) VALUES (2)");
       if (!done) co_return std::unexpected<Error>(done.error());
       auto committed = co_await transaction->commit();
@@ -40,7 +40,7 @@ class DatabaseInTurnsTest : public ::testing::Test {
     });
     router.post("/forgotten", [&db]() -> Task<Result<Reply>> {
       auto transaction = co_await db.begin();
-      co_await core::sleep_for(seconds(25));
+      co_await net::sleep_for(seconds(25));
       auto committed = co_await transaction->commit();
       if (!committed) co_return std::unexpected<Error>(committed.error());
       co_return Reply::no_content();

@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "katana/service/events/events.hpp"
+#include "katana/http/events/events.hpp"
 
 namespace katana::testing {
 

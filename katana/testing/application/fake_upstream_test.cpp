@@ -1,4 +1,4 @@
-// FakeUpstream with the client of katana/client, which katana/testing does not know.
+// FakeUpstream with the client of katana/http/client, which katana/testing does not know.
 #include "katana/testing/fake_upstream.hpp"
 
 #include <gmock/gmock.h>
@@ -7,8 +7,8 @@
 #include <memory>
 #include <string>
 
-#include "katana/client/http_client.hpp"
-#include "katana/service/streaming.hpp"
+#include "katana/http/client/http_client.hpp"
+#include "katana/http/handlers/streaming.hpp"
 
 namespace katana::testing {
 namespace {

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <array>
 
-#include "katana/container/json_read.hpp"
-#include "katana/container/json_write.hpp"
+#include "katana/data/container/json_read.hpp"
+#include "katana/data/container/json_write.hpp"
 
 namespace katana::testing {
 

@@ -15,8 +15,8 @@
 #include <string_view>
 #include <vector>
 
-#include "katana/container/value.hpp"
-#include "katana/log/sink.hpp"
+#include "katana/data/container/value.hpp"
+#include "katana/observe/log/sink.hpp"
 
 namespace katana::testing {
 

@@ -8,7 +8,7 @@
 #include <optional>
 #include <set>
 
-#include "katana/metrics/exposition.hpp"
+#include "katana/observe/metrics/exposition.hpp"
 
 namespace katana::testing {
 namespace {

@@ -18,8 +18,8 @@
 #include <utility>
 #include <vector>
 
-#include "katana/base/result.hpp"
-#include "katana/metrics/registry.hpp"
+#include "katana/base/system/result.hpp"
+#include "katana/observe/metrics/registry.hpp"
 
 namespace katana::testing {
 

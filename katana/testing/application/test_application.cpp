@@ -4,18 +4,18 @@
 
 #include <algorithm>
 
-#include "katana/base/check.hpp"
-#include "katana/core/reactor_on.hpp"
-#include "katana/engine/sim/sim_engine.hpp"
-#include "katana/host/sqlite/sqlite.hpp"
+#include "katana/app/sqlite/sqlite.hpp"
+#include "katana/base/system/check.hpp"
+#include "katana/net/engine/sim/sim_engine.hpp"
+#include "katana/net/reactor/reactor_on.hpp"
 #include "katana/testing/database/temporary_database.hpp"
 
 namespace katana::testing {
 namespace {
 
 // What a program that serves thousands has is reserved where it is not touched; tests make many.
-core::ReactorOptions smaller(core::ReactorOptions options) {
-  const core::ReactorOptions small = test_reactor_options();
+net::ReactorOptions smaller(net::ReactorOptions options) {
+  const net::ReactorOptions small = test_reactor_options();
   options.engine.links_max = std::min(options.engine.links_max, std::uint32_t{1024});
   options.output_blocks_max = std::min(options.output_blocks_max, small.output_blocks_max);
   options.output_blocks_reserve =
@@ -40,7 +40,7 @@ TestOptions with_headers(const TestApplicationOptions& given) {
 // The reactor is the program's server's.
 class TestApplication::Target final : public TestTarget {
  public:
-  Target(core::Reactor& reactor_of, std::uint16_t first_port, TestLoop& loop)
+  Target(net::Reactor& reactor_of, std::uint16_t first_port, TestLoop& loop)
       : TestTarget(reactor_of), loop_(loop) {
     port = first_port;
     loop.add(reactor);
@@ -51,15 +51,15 @@ class TestApplication::Target final : public TestTarget {
   TestLoop& loop_;
 };
 
-TestApplication::TestApplication(host::ApplicationCore& program, TestApplicationOptions options)
+TestApplication::TestApplication(app::ApplicationCore& program, TestApplicationOptions options)
     : TestApplication(nullptr, program, std::move(options)) {}
 
-TestApplication::TestApplication(std::unique_ptr<host::ApplicationCore> program,
+TestApplication::TestApplication(std::unique_ptr<app::ApplicationCore> program,
                                  TestApplicationOptions options)
     : TestApplication(std::move(program), *program, std::move(options)) {}
 
-TestApplication::TestApplication(std::unique_ptr<host::ApplicationCore>&& owned,
-                                 host::ApplicationCore& program, TestApplicationOptions options)
+TestApplication::TestApplication(std::unique_ptr<app::ApplicationCore>&& owned,
+                                 app::ApplicationCore& program, TestApplicationOptions options)
     : TestServer([this](TestLoop& loop, const TestOptions&) { return start_program(loop); },
                  with_headers(options)),
       settings_(std::move(options.settings)),
@@ -98,15 +98,15 @@ void TestApplication::keep_failure(const Failure& failure) {
                        .request_id = std::string(failure.request_id)});
 }
 
-host::Embedding TestApplication::embedding(TestLoop& loop) {
-  host::Embedding embedding;
-  embedding.make_reactor = [&loop](const core::ReactorOptions& options, std::size_t session_bytes) {
-    return std::make_unique<core::ReactorOn<engine::SimEngine>>(smaller(options), session_bytes,
-                                                                loop.network());
+app::Embedding TestApplication::embedding(TestLoop& loop) {
+  app::Embedding embedding;
+  embedding.make_reactor = [&loop](const net::ReactorOptions& options, std::size_t session_bytes) {
+    return std::make_unique<net::ReactorOn<engine::SimEngine>>(smaller(options), session_bytes,
+                                                               loop.network());
   };
   embedding.clock = [&loop] { return loop.now(); };
-  embedding.open_database = [this](const host::DatabaseDrivers& drivers,
-                                   const host::DatabaseSettings& settings,
+  embedding.open_database = [this](const app::DatabaseDrivers& drivers,
+                                   const app::DatabaseSettings& settings,
                                    std::vector<database::Migration> migrations) {
     return open_database(drivers, settings, std::move(migrations));
   };
@@ -122,7 +122,7 @@ host::Embedding TestApplication::embedding(TestLoop& loop) {
 
 // In memory, unless a test names another one; SQLite works in the turns of the reactor.
 Result<database::Database> TestApplication::open_database(
-    const host::DatabaseDrivers& drivers, const host::DatabaseSettings& settings,
+    const app::DatabaseDrivers& drivers, const app::DatabaseSettings& settings,
     std::vector<database::Migration> migrations) {
   constexpr std::string_view scheme = "sqlite:";
   if (!settings.url.starts_with(scheme)) return drivers.open(settings, std::move(migrations));
@@ -131,12 +131,12 @@ Result<database::Database> TestApplication::open_database(
       settings_, [](const std::string& each) { return each.starts_with("database.url="); });
   const std::string_view file =
       is_named ? std::string_view(settings.url).substr(scheme.size()) : ":memory:";
-  return open_for_test(host::sqlite_options(file, settings, std::move(migrations)),
+  return open_for_test(app::sqlite_options(file, settings, std::move(migrations)),
                        database_faults_);
 }
 
 Result<std::unique_ptr<TestTarget>> TestApplication::start_program(TestLoop& loop) {
-  host::CommandLine line;
+  app::CommandLine line;
   line.sets = settings_;
   if (!config_file_.empty()) line.config = config_file_;
   if (auto started = program_.start(line, embedding(loop)); !started) {
@@ -199,9 +199,9 @@ bool TestApplication::run_until_done(Message& start, const std::function<bool()>
 
 server::ServerReport TestApplication::stop() {
   if (!std::exchange(is_running_, false)) return {};
-  core::Reactor& turned = reactor();
+  net::Reactor& turned = reactor();
   program_.shutdown();
-  // It ends by itself: drain_notice and drain_timeout are less than that (host/settings.hpp).
+  // It ends by itself: drain_notice and drain_timeout are less than that (app/settings.hpp).
   loop().run_while([&] { return !turned.stopped(); }, seconds(3 * 3600));
   KATANA_CHECK(turned.stopped());
   server::ServerReport report = program_.serve();

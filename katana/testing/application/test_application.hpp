@@ -1,7 +1,7 @@
-// TestApplication: a program of host::Application in the process of its test, as its main() wires
+// TestApplication: a program of app::Application in the process of its test, as its main() wires
 // it: without a socket, a port or a signal, and in virtual time.
 //
-//   void configure(host::Application<Settings>& app);            // used by main() and by tests
+//   void configure(app::Application<Settings>& app);            // used by main() and by tests
 //
 //   testing::TestApplication app(shop::options(), shop::configure, {.settings = {"page_max=3"}});
 //   app.override_service<Clock>(fake_clock);
@@ -10,7 +10,7 @@
 //   EXPECT_TRUE(app.log().contains("purged 3 sessions"));
 //
 // Services, routes, parts, hooks, jobs, middleware by configuration, access log, metrics, health
-// and operations pages are the program's own; what is left out of it host/embedding.hpp says.
+// and operations pages are the program's own; what is left out of it app/embedding.hpp says.
 // Requests, advance() and faults of the network are those of a TestServer.
 //
 //   start    at the first request, or start()
@@ -36,7 +36,7 @@
 #include <utility>
 #include <vector>
 
-#include "katana/host/application.hpp"
+#include "katana/app/application.hpp"
 #include "katana/testing/application/event_capture.hpp"
 #include "katana/testing/application/log_capture.hpp"
 #include "katana/testing/application/metrics_view.hpp"
@@ -87,11 +87,11 @@ struct RunResult<std::expected<T, E>> {
 
 class TestApplication : public TestServer {
  public:
-  explicit TestApplication(host::ApplicationCore& program, TestApplicationOptions options = {});
-  explicit TestApplication(std::unique_ptr<host::ApplicationCore> program,
+  explicit TestApplication(app::ApplicationCore& program, TestApplicationOptions options = {});
+  explicit TestApplication(std::unique_ptr<app::ApplicationCore> program,
                            TestApplicationOptions options = {});
   template <class Settings>
-  TestApplication(host::ApplicationOptions program, void (*configure)(host::Application<Settings>&),
+  TestApplication(app::ApplicationOptions program, void (*configure)(app::Application<Settings>&),
                   TestApplicationOptions options = {})
       : TestApplication(made(std::move(program), configure), std::move(options)) {}
   ~TestApplication();
@@ -169,20 +169,20 @@ class TestApplication : public TestServer {
   };
 
   template <class Settings>
-  static std::unique_ptr<host::ApplicationCore> made(
-      host::ApplicationOptions program, void (*configure)(host::Application<Settings>&)) {
-    auto application = std::make_unique<host::Application<Settings>>(std::move(program));
+  static std::unique_ptr<app::ApplicationCore> made(
+      app::ApplicationOptions program, void (*configure)(app::Application<Settings>&)) {
+    auto application = std::make_unique<app::Application<Settings>>(std::move(program));
     configure(*application);
     return application;
   }
-  TestApplication(std::unique_ptr<host::ApplicationCore>&& owned, host::ApplicationCore& program,
+  TestApplication(std::unique_ptr<app::ApplicationCore>&& owned, app::ApplicationCore& program,
                   TestApplicationOptions options);
 
   Result<std::unique_ptr<TestTarget>> start_program(TestLoop& loop);
-  Result<database::Database> open_database(const host::DatabaseDrivers& drivers,
-                                           const host::DatabaseSettings& settings,
+  Result<database::Database> open_database(const app::DatabaseDrivers& drivers,
+                                           const app::DatabaseSettings& settings,
                                            std::vector<database::Migration> migrations);
-  host::Embedding embedding(TestLoop& loop);
+  app::Embedding embedding(TestLoop& loop);
   void add_override(Override override);
   void keep_failure(const Failure& failure);
   // False: the time for it is over.
@@ -219,8 +219,8 @@ class TestApplication : public TestServer {
   DatabaseFaults database_faults_;
   std::vector<Override> overrides_;
   std::vector<std::unique_ptr<FakeUpstream>> upstreams_;
-  std::unique_ptr<host::ApplicationCore> owned_;  // null: borrowed
-  host::ApplicationCore& program_;
+  std::unique_ptr<app::ApplicationCore> owned_;  // null: borrowed
+  app::ApplicationCore& program_;
   bool is_running_ = false;
 };
 

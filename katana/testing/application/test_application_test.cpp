@@ -8,11 +8,11 @@
 #include <string>
 #include <thread>
 
-#include "katana/client/http_client.hpp"
-#include "katana/core/sleep.hpp"
-#include "katana/core/spawn.hpp"
-#include "katana/host/sqlite/sqlite.hpp"
-#include "katana/service/json.hpp"
+#include "katana/app/sqlite/sqlite.hpp"
+#include "katana/http/client/http_client.hpp"
+#include "katana/http/handlers/json.hpp"
+#include "katana/net/reactor/sleep.hpp"
+#include "katana/net/reactor/spawn.hpp"
 
 namespace katana::testing {
 
@@ -21,10 +21,10 @@ struct Clock {
   virtual std::string now() const = 0;
 };
 
-struct ShopSettings : host::SettingsWithDatabase {
+struct ShopSettings : app::SettingsWithDatabase {
   int page_max = 100;
 };
-KATANA_DESCRIBE_DERIVED(ShopSettings, host::SettingsWithDatabase, page_max)
+KATANA_DESCRIBE_DERIVED(ShopSettings, app::SettingsWithDatabase, page_max)
 
 struct Item {
   std::int64_t id = 0;
@@ -52,11 +52,11 @@ struct Notes {
 };
 Notes* notes = nullptr;
 
-host::ApplicationOptions shop_options() {
+app::ApplicationOptions shop_options() {
   return {.name = "shop",
           .version = "1.0",
           .config_file = "/nonexistent/shop.yaml",
-          .database = host::sqlite(),
+          .database = app::sqlite(),
           .http_client = true,
           .migrations = {{"0001_items.sql",
                           "CREATE TABLE items (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) "
@@ -76,7 +76,7 @@ Task<Result<Json<std::vector<Item>>>> list_items(Inject<database::Database> db) 
   co_return Json(*std::move(rows));
 }
 
-void configure(host::Application<ShopSettings>& app) {
+void configure(app::Application<ShopSettings>& app) {
   app.services([](registry::Registry& registry) {
     registry.singleton<Clock>([] { return std::make_unique<SystemClock>(); });
     registry.singleton<EventTopic>([] { return std::make_unique<EventTopic>(); });
@@ -87,7 +87,7 @@ void configure(host::Application<ShopSettings>& app) {
     router.get("/clock", [](Inject<Clock> clock) { return Reply::text(Text(clock->now())); });
     router.get("/items", list_items).post("/items", add_item);
     router.get("/slow", []() -> Task<Reply> {
-      co_await core::sleep_for(seconds(20));
+      co_await net::sleep_for(seconds(20));
       co_return Reply::text("late");
     });
     router.get("/time",
@@ -107,10 +107,10 @@ void configure(host::Application<ShopSettings>& app) {
     });
     router.get("/background", []() -> Reply {
       auto work = []() -> Task<void> {
-        co_await core::sleep_for(seconds(5));
+        co_await net::sleep_for(seconds(5));
         notes->lines.emplace_back("background done");
       };
-      return core::spawn(work(), "background") ? Reply::no_content() : problem(503, "full");
+      return net::spawn(work(), "background") ? Reply::no_content() : problem(503, "full");
     });
     router.get("/fetch", [](Inject<client::HttpClient> http) -> Task<Result<Reply>> {
       auto reply = co_await http->fetch(client::Request("https://api.example/rate?of=eur"));
@@ -162,11 +162,11 @@ TEST_F(TestApplicationTest, a_program_answers_as_its_main_wires_it) {
 }
 
 TEST_F(TestApplicationTest, a_program_may_be_borrowed_or_given) {
-  host::Application<ShopSettings> program(shop_options());
+  app::Application<ShopSettings> program(shop_options());
   configure(program);
   TestApplication borrowed(program);
   EXPECT_EQ(borrowed.get("/page").content(), "100");
-  auto given = std::make_unique<host::Application<ShopSettings>>(shop_options());
+  auto given = std::make_unique<app::Application<ShopSettings>>(shop_options());
   configure(*given);
   TestApplication owner(std::move(given));
   EXPECT_EQ(owner.get("/page").content(), "100");
@@ -380,7 +380,7 @@ TEST_F(TestApplicationTest, a_test_asks_the_database_itself) {
   ASSERT_TRUE(names) << names.error().describe();
   EXPECT_EQ(names->front().name, "tea");
   const Result<void> never_ends =
-      app.run([]() -> Task<void> { co_await core::sleep_for(seconds(100'000)); });
+      app.run([]() -> Task<void> { co_await net::sleep_for(seconds(100'000)); });
   ASSERT_FALSE(never_ends);
   EXPECT_THAT(never_ends.error().describe(), HasSubstr("did not end within reply_timeout"));
 }

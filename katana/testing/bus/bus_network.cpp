@@ -7,10 +7,10 @@
 #include <set>
 #include <utility>
 
-#include "katana/base/check.hpp"
-#include "katana/bus/fan_out.hpp"
-#include "katana/bus/memory_streams.hpp"
-#include "katana/bus/requests.hpp"
+#include "katana/base/system/check.hpp"
+#include "katana/stores/bus/fan_out.hpp"
+#include "katana/stores/bus/memory_streams.hpp"
+#include "katana/stores/bus/requests.hpp"
 
 namespace katana::testing {
 

@@ -11,10 +11,10 @@
 //   a.reset();                                       // kill -9: what comes to it is lost
 //
 // The promise is that of NATS (Promise::at_most_once), and so is how it is kept: numbers for each
-// publisher and subject, repeated when a subject falls silent (bus/sequence.hpp).
+// publisher and subject, repeated when a subject falls silent (stores/bus/sequence.hpp).
 //
-// Streams (bus/streams.hpp) are kept by the network: every node that is not isolated reaches them,
-// at once, whatever links are cut.
+// Streams (stores/bus/streams.hpp) are kept by the network: every node that is not isolated reaches
+// them, at once, whatever links are cut.
 //
 // Owns       what is under way, and what streams keep; the Bus of a node is its caller's, and may
 //            go at any time.
@@ -32,11 +32,11 @@
 #include <string_view>
 #include <vector>
 
-#include "katana/base/instant.hpp"
-#include "katana/bus/bus.hpp"
-#include "katana/bus/sequence.hpp"
-#include "katana/bus/streams.hpp"
-#include "katana/engine/sim/sim_network.hpp"
+#include "katana/base/values/instant.hpp"
+#include "katana/net/engine/sim/sim_network.hpp"
+#include "katana/stores/bus/bus.hpp"
+#include "katana/stores/bus/sequence.hpp"
+#include "katana/stores/bus/streams.hpp"
 
 namespace katana::testing {
 

@@ -4,8 +4,8 @@
 
 #include <optional>
 
-#include "katana/core/reactor_on.hpp"
-#include "katana/engine/sim/sim_engine.hpp"
+#include "katana/net/engine/sim/sim_engine.hpp"
+#include "katana/net/reactor/reactor_on.hpp"
 
 namespace katana::testing {
 namespace {
@@ -25,8 +25,8 @@ struct TestNode {
       : bus(buses.make(std::move(name))), reactor(options(), 64, network) {
     EXPECT_TRUE(reactor.start());
   }
-  static core::ReactorOptions options() {
-    core::ReactorOptions small;
+  static net::ReactorOptions options() {
+    net::ReactorOptions small;
     small.engine.links_max = 16;
     return small;
   }
@@ -49,7 +49,7 @@ struct TestNode {
 
   Said said;
   std::unique_ptr<bus::Bus> bus;
-  core::ReactorOn<engine::SimEngine> reactor;
+  net::ReactorOn<engine::SimEngine> reactor;
 };
 
 class BusNetworkTest : public ::testing::Test {

@@ -4,11 +4,11 @@
 
 #include <string>
 
-#include "katana/bus/memory_bus.hpp"
-#include "katana/core/spawn.hpp"
-#include "katana/service/events/events.hpp"
-#include "katana/service/router.hpp"
-#include "katana/session/topics.hpp"
+#include "katana/http/events/events.hpp"
+#include "katana/http/handlers/router.hpp"
+#include "katana/http/session/topics.hpp"
+#include "katana/net/reactor/spawn.hpp"
+#include "katana/stores/bus/memory_bus.hpp"
 #include "katana/testing/bus/bus_network.hpp"
 #include "katana/testing/test_server.hpp"
 
@@ -114,12 +114,12 @@ class SharedEventsTest : public ::testing::Test {
   Result<Service> make_service() {
     Router router;
     router.get("/begin", [this] {
-      EXPECT_TRUE(core::spawn(a_.follow()));
-      EXPECT_TRUE(core::spawn(b_.follow()));
+      EXPECT_TRUE(net::spawn(a_.follow()));
+      EXPECT_TRUE(net::spawn(b_.follow()));
       return Reply::no_content();
     });
     router.get("/begin-later", [this] {
-      EXPECT_TRUE(core::spawn(later_.follow()));
+      EXPECT_TRUE(net::spawn(later_.follow()));
       return Reply::no_content();
     });
     router.get("/later", [this](const RequestView& request) { return later_.subscribe(request); });
@@ -212,8 +212,8 @@ class LostEventsTest : public ::testing::Test {
   Result<Service> make_service() {
     Router router;
     router.get("/begin", [this] {
-      EXPECT_TRUE(core::spawn(a_.follow()));
-      EXPECT_TRUE(core::spawn(b_.follow()));
+      EXPECT_TRUE(net::spawn(a_.follow()));
+      EXPECT_TRUE(net::spawn(b_.follow()));
       return Reply::no_content();
     });
     router.get("/a", [this](const RequestView& request) { return a_.subscribe(request); });

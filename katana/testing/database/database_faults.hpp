@@ -18,8 +18,8 @@
 #include <string>
 #include <utility>
 
-#include "katana/base/instant.hpp"
-#include "katana/database/error.hpp"
+#include "katana/base/values/instant.hpp"
+#include "katana/stores/database/error.hpp"
 
 namespace katana::testing {
 

@@ -2,25 +2,24 @@
 
 #include <utility>
 
-#include "katana/base/check.hpp"
-#include "katana/core/reactor.hpp"
+#include "katana/base/system/check.hpp"
+#include "katana/net/reactor/reactor.hpp"
 
 namespace katana::testing {
 
 using database::Attempt, database::Order, database::Work;
 
 // A call that waits for virtual time.
-class FaultyBackend::Delayed final : private core::TimerEntry {
+class FaultyBackend::Delayed final : private net::TimerEntry {
  public:
   Delayed(FaultyBackend& owner, Work& of) noexcept
-      : TimerEntry(
-            [](core::TimerEntry& entry) noexcept { static_cast<Delayed&>(entry).on_time(); }),
+      : TimerEntry([](net::TimerEntry& entry) noexcept { static_cast<Delayed&>(entry).on_time(); }),
         owner_(owner),
         work_(of) {
     const Duration timeout =
         work_.request.timeout > Duration{} ? work_.request.timeout : owner_.timeout_default();
     is_late_ = timeout <= owner_.faults_.delay();
-    core::Reactor& reactor = *core::Reactor::current();
+    net::Reactor& reactor = *net::Reactor::current();
     reactor.timers().arm(*this, reactor.now() + (is_late_ ? timeout : owner_.faults_.delay()));
   }
 
@@ -49,8 +48,8 @@ FaultyBackend::FaultyBackend(std::unique_ptr<database::Backend> backend, Databas
 FaultyBackend::~FaultyBackend() { KATANA_REQUIRE(delayed_.empty()); }
 
 bool FaultyBackend::is_delayed() const noexcept {
-  return faults_.delay() > Duration{} && core::Reactor::current() != nullptr &&
-         core::Reactor::current() == Executor::current();
+  return faults_.delay() > Duration{} && net::Reactor::current() != nullptr &&
+         net::Reactor::current() == Executor::current();
 }
 
 Attempt FaultyBackend::try_here(const database::Request& request,

@@ -14,7 +14,7 @@
 #include <memory>
 #include <set>
 
-#include "katana/database/backend.hpp"
+#include "katana/stores/database/backend.hpp"
 #include "katana/testing/database/database_faults.hpp"
 
 namespace katana::testing {

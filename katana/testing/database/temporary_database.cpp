@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "katana/base/check.hpp"
-#include "katana/base/monotonic_clock.hpp"
-#include "katana/core/reactor.hpp"
-#include "katana/database/sqlite/sqlite.hpp"
+#include "katana/base/system/check.hpp"
+#include "katana/base/system/monotonic_clock.hpp"
+#include "katana/net/reactor/reactor.hpp"
+#include "katana/stores/database/sqlite/sqlite.hpp"
 #include "katana/testing/database/faulty_backend.hpp"
 #include "katana/testing/database/turn_executor.hpp"
 
@@ -17,7 +17,7 @@ using database::sqlite::Sqlite;
 
 // Virtual in a reactor's turn; a thread that has none is not in the middle of anything.
 Instant present() {
-  const core::Reactor* const reactor = core::Reactor::current();
+  const net::Reactor* const reactor = net::Reactor::current();
   return reactor != nullptr ? reactor->now() : monotonic_now();
 }
 
@@ -31,7 +31,7 @@ class Supervisor {
   }
 
   void on_call() {
-    core::Reactor* const reactor = core::Reactor::current();
+    net::Reactor* const reactor = net::Reactor::current();
     if (reactor == nullptr || reactor->busy_since() == never) return;
     auto* timer = static_cast<Timer*>(reactor->attached(target_.get()));
     if (timer == nullptr) {
@@ -50,11 +50,10 @@ class Supervisor {
     const Duration lasts;
   };
   // The reactor's, which destroys it.
-  class Timer final : public core::Attachment, private core::TimerEntry {
+  class Timer final : public net::Attachment, private net::TimerEntry {
    public:
-    Timer(core::Reactor& reactor, std::shared_ptr<Target> target) noexcept
-        : TimerEntry(
-              [](core::TimerEntry& entry) noexcept { static_cast<Timer&>(entry).on_time(); }),
+    Timer(net::Reactor& reactor, std::shared_ptr<Target> target) noexcept
+        : TimerEntry([](net::TimerEntry& entry) noexcept { static_cast<Timer&>(entry).on_time(); }),
           reactor_(reactor),
           target_(std::move(target)) {}
     void go_on() noexcept {
@@ -70,7 +69,7 @@ class Supervisor {
       if (reactor_.now() < until_) reactor_.timers().arm(*this, reactor_.now() + tick_interval);
     }
 
-    core::Reactor& reactor_;
+    net::Reactor& reactor_;
     const std::shared_ptr<Target> target_;
     Instant until_ = {};
   };
@@ -110,7 +109,7 @@ class TurnedSqlite final : public database::Backend {
   Result<void> health() const override { return sqlite_->health(); }
   database::Figures figures() const override { return sqlite_->figures(); }
   bool runs_in_turns() const noexcept override {
-    return Executor::current() == core::Reactor::current();  // else its thread does it
+    return Executor::current() == net::Reactor::current();  // else its thread does it
   }
   Duration timeout_default() const noexcept override { return sqlite_->timeout_default(); }
 

@@ -20,9 +20,9 @@
 #include <string>
 #include <vector>
 
-#include "katana/database/database.hpp"
-#include "katana/database/migrations.hpp"
-#include "katana/database/sqlite/options.hpp"
+#include "katana/stores/database/database.hpp"
+#include "katana/stores/database/migrations.hpp"
+#include "katana/stores/database/sqlite/options.hpp"
 #include "katana/testing/database/database_faults.hpp"
 
 namespace katana::testing {

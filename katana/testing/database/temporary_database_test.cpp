@@ -7,9 +7,9 @@
 #include <cstdio>
 #include <string>
 
-#include "katana/base/task.hpp"
-#include "katana/database/sqlite/folder_test.hpp"
-#include "katana/thread/loop.hpp"
+#include "katana/base/coroutine/task.hpp"
+#include "katana/base/thread/loop.hpp"
+#include "katana/stores/database/sqlite/folder_test.hpp"
 
 namespace katana::testing {
 namespace {

@@ -1,12 +1,12 @@
 #include "katana/testing/database/turn_executor.hpp"
 
-#include "katana/base/check.hpp"
-#include "katana/core/reactor.hpp"
+#include "katana/base/system/check.hpp"
+#include "katana/net/reactor/reactor.hpp"
 
 namespace katana::testing {
 
 void TurnExecutor::post(Message& message) noexcept {
-  core::Reactor* const reactor = core::Reactor::current();
+  net::Reactor* const reactor = net::Reactor::current();
   const bool in_turn =
       reactor != nullptr && reactor == Executor::current() && reactor->busy_since() != never;
   if (in_turn) return reactor->post(message);

@@ -12,8 +12,8 @@
 #include <memory>
 #include <mutex>
 
-#include "katana/base/executor.hpp"
-#include "katana/thread/pool.hpp"
+#include "katana/base/coroutine/executor.hpp"
+#include "katana/base/thread/pool.hpp"
 
 namespace katana::testing {
 

@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "katana/base/bytes.hpp"
+#include "katana/base/text/bytes.hpp"
 #include "katana/wire/http/head.hpp"
 
 namespace katana::http {

@@ -13,7 +13,7 @@
 #include <optional>
 #include <span>
 
-#include "katana/base/bytes.hpp"
+#include "katana/base/text/bytes.hpp"
 
 namespace katana::http {
 

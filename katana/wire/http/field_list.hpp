@@ -14,7 +14,7 @@
 
 #include <cstddef>
 
-#include "katana/base/bytes.hpp"
+#include "katana/base/text/bytes.hpp"
 #include "katana/wire/http/characters.hpp"
 
 namespace katana::http {

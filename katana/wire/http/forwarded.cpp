@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "katana/base/text_form.hpp"
+#include "katana/base/values/text_form.hpp"
 #include "katana/wire/http/url.hpp"
 
 namespace katana::http {

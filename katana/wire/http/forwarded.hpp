@@ -25,9 +25,9 @@
 #include <cstdint>
 #include <optional>
 
-#include "katana/base/bytes.hpp"
-#include "katana/base/ip_address.hpp"
-#include "katana/base/network.hpp"
+#include "katana/base/text/bytes.hpp"
+#include "katana/base/values/ip_address.hpp"
+#include "katana/base/values/network.hpp"
 #include "katana/wire/http/head.hpp"
 
 namespace katana::http {

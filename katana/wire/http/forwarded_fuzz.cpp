@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "katana/base/check.hpp"
+#include "katana/base/system/check.hpp"
 #include "katana/wire/http/forwarded.hpp"
 #include "katana/wire/http/url.hpp"
 

@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "katana/base/bytes.hpp"
+#include "katana/base/text/bytes.hpp"
 #include "katana/wire/http/characters.hpp"
 #include "katana/wire/http/method.hpp"
 

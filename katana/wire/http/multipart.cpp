@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "katana/base/check.hpp"
+#include "katana/base/system/check.hpp"
 #include "katana/wire/http/characters.hpp"
 
 namespace katana::http {

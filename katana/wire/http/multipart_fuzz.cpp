@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-#include "katana/base/check.hpp"
+#include "katana/base/system/check.hpp"
 #include "katana/wire/http/multipart.hpp"
 
 namespace {

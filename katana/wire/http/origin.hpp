@@ -8,7 +8,7 @@
 // Invariant  a port that is missing is that of the scheme (RFC 6454 §4), on both sides.
 #pragma once
 
-#include "katana/base/bytes.hpp"
+#include "katana/base/text/bytes.hpp"
 
 namespace katana::http {
 

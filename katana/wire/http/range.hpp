@@ -15,7 +15,7 @@
 #include <cstdint>
 #include <span>
 
-#include "katana/base/bytes.hpp"
+#include "katana/base/text/bytes.hpp"
 
 namespace katana::http {
 

@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-#include "katana/base/bytes.hpp"
+#include "katana/base/text/bytes.hpp"
 #include "katana/wire/http/characters.hpp"
 
 namespace katana::http {

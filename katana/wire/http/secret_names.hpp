@@ -5,7 +5,7 @@
 //   is_secret_segment("token")            of a pattern such as /reset/{token}
 //   is_secret_field("Authorization")
 //
-// A program adds its own: by marking a member `secret` (base/rules.hpp), or by a setting.
+// A program adds its own: by marking a member `secret` (base/values/rules.hpp), or by a setting.
 //
 // Owns       nothing.
 // Thread     any.
@@ -14,7 +14,7 @@
 // Invariant  case and `-` and `_` do not count: accessToken and access-token are one name.
 #pragma once
 
-#include "katana/base/bytes.hpp"
+#include "katana/base/text/bytes.hpp"
 
 namespace katana::http {
 

@@ -12,7 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "katana/base/bytes.hpp"
+#include "katana/base/text/bytes.hpp"
 
 namespace katana::http {
 

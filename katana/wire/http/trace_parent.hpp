@@ -14,7 +14,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "katana/base/bytes.hpp"
+#include "katana/base/text/bytes.hpp"
 
 namespace katana::http {
 

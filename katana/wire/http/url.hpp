@@ -39,7 +39,7 @@
 #include <optional>
 #include <span>
 
-#include "katana/base/bytes.hpp"
+#include "katana/base/text/bytes.hpp"
 #include "katana/wire/http/method.hpp"
 
 namespace katana::http {

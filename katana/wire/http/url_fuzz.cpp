@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "katana/base/check.hpp"
+#include "katana/base/system/check.hpp"
 #include "katana/wire/http/characters.hpp"
 #include "katana/wire/http/url.hpp"
 

@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "katana/base/source_tree_test.hpp"
-#include "katana/base/transcript_test.hpp"
+#include "katana/base/system/source_tree_test.hpp"
+#include "katana/base/system/transcript_test.hpp"
 #include "katana/wire/http/characters.hpp"
 
 namespace katana::http {

@@ -24,7 +24,7 @@
 
 #include <cstdint>
 
-#include "katana/base/bytes.hpp"
+#include "katana/base/text/bytes.hpp"
 #include "katana/wire/http1/limits.hpp"
 #include "katana/wire/http1/refusal.hpp"
 

@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include "katana/base/check.hpp"
+#include "katana/base/system/check.hpp"
 #include "katana/wire/http1/chunked.hpp"
 #include "katana/wire/http1/chunked_reference_test.hpp"
 

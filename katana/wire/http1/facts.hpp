@@ -7,7 +7,7 @@
 //            §9.3 (persistence), RFC 9110 §7.8 (Upgrade), §10.1.1 (Expect).
 #pragma once
 
-#include "katana/base/bytes.hpp"
+#include "katana/base/text/bytes.hpp"
 #include "katana/wire/http/head.hpp"
 #include "katana/wire/http1/head_parser.hpp"
 

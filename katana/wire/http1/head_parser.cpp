@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "katana/base/check.hpp"
+#include "katana/base/system/check.hpp"
 #include "katana/wire/http1/kernels.hpp"
 
 namespace katana::http1 {

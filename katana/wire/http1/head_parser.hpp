@@ -20,8 +20,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "katana/base/bytes.hpp"
-#include "katana/base/hints.hpp"
+#include "katana/base/system/hints.hpp"
+#include "katana/base/text/bytes.hpp"
 #include "katana/wire/http/head.hpp"
 #include "katana/wire/http1/limits.hpp"
 #include "katana/wire/http1/refusal.hpp"

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "katana/base/check.hpp"
+#include "katana/base/system/check.hpp"
 #include "katana/wire/http/url.hpp"
 #include "katana/wire/http1/head_parser.hpp"
 

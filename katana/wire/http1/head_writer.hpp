@@ -13,8 +13,8 @@
 #include <cstdint>
 #include <cstring>
 
-#include "katana/base/bytes.hpp"
-#include "katana/base/hints.hpp"
+#include "katana/base/system/hints.hpp"
+#include "katana/base/text/bytes.hpp"
 #include "katana/wire/http/reply_head.hpp"
 
 namespace katana::http1 {

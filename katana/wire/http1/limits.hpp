@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "katana/base/instant.hpp"
+#include "katana/base/values/instant.hpp"
 #include "katana/wire/http/head.hpp"
 
 namespace katana::http1 {

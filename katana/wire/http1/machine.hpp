@@ -21,12 +21,12 @@
 #include <cstdint>
 #include <cstring>
 
-#include "katana/base/bytes.hpp"
-#include "katana/base/check.hpp"
-#include "katana/base/file_part.hpp"
-#include "katana/base/hints.hpp"
-#include "katana/base/instant.hpp"
-#include "katana/base/outbox.hpp"
+#include "katana/base/memory/outbox.hpp"
+#include "katana/base/system/check.hpp"
+#include "katana/base/system/hints.hpp"
+#include "katana/base/text/bytes.hpp"
+#include "katana/base/values/file_part.hpp"
+#include "katana/base/values/instant.hpp"
 #include "katana/wire/http/head.hpp"
 #include "katana/wire/http/reply_head.hpp"
 #include "katana/wire/http1/chunked.hpp"

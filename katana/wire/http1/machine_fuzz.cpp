@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "katana/base/block_pool.hpp"
-#include "katana/base/check.hpp"
+#include "katana/base/memory/block_pool.hpp"
+#include "katana/base/system/check.hpp"
 #include "katana/wire/http/status.hpp"
 #include "katana/wire/http1/machine.hpp"
 

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "katana/base/poison.hpp"
-#include "katana/base/source_tree_test.hpp"
+#include "katana/base/memory/poison.hpp"
+#include "katana/base/system/source_tree_test.hpp"
 #include "katana/wire/http/status.hpp"
 #include "katana/wire/http1/transcript_test.hpp"
 

@@ -25,7 +25,7 @@
 #include <array>
 #include <cstdint>
 
-#include "katana/base/bytes.hpp"
+#include "katana/base/text/bytes.hpp"
 #include "katana/wire/http1/chunked.hpp"
 
 namespace katana::http1 {

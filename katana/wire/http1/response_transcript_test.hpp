@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "katana/base/check.hpp"
+#include "katana/base/system/check.hpp"
 #include "katana/wire/http1/response_machine.hpp"
 
 namespace katana::http1 {

@@ -7,7 +7,7 @@
 #include <array>
 #include <cstdint>
 
-#include "katana/base/bytes.hpp"
+#include "katana/base/text/bytes.hpp"
 
 namespace katana::http1 {
 

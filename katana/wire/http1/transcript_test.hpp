@@ -13,9 +13,9 @@
 #include <string>
 #include <vector>
 
-#include "katana/base/block_pool.hpp"
-#include "katana/base/outbox.hpp"
-#include "katana/base/transcript_test.hpp"
+#include "katana/base/memory/block_pool.hpp"
+#include "katana/base/memory/outbox.hpp"
+#include "katana/base/system/transcript_test.hpp"
 #include "katana/wire/http1/machine.hpp"
 
 namespace katana::http1 {

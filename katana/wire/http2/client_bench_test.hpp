@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "katana/base/block_pool.hpp"
+#include "katana/base/memory/block_pool.hpp"
 #include "katana/wire/http2/client_machine.hpp"
 #include "katana/wire/http2/peer_test.hpp"
 

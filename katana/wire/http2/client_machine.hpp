@@ -26,11 +26,11 @@
 #include <array>
 #include <cstdint>
 
-#include "katana/base/bytes.hpp"
-#include "katana/base/check.hpp"
-#include "katana/base/hints.hpp"
-#include "katana/base/instant.hpp"
-#include "katana/base/outbox.hpp"
+#include "katana/base/memory/outbox.hpp"
+#include "katana/base/system/check.hpp"
+#include "katana/base/system/hints.hpp"
+#include "katana/base/text/bytes.hpp"
+#include "katana/base/values/instant.hpp"
 #include "katana/wire/http2/client_states.hpp"
 #include "katana/wire/http2/frame_layer.hpp"
 #include "katana/wire/http2/past_streams.hpp"

@@ -2,7 +2,7 @@
 // client_machine.cases.md.
 #include <set>
 
-#include "katana/base/source_tree_test.hpp"
+#include "katana/base/system/source_tree_test.hpp"
 #include "katana/wire/http2/client_bench_test.hpp"
 #include "katana/wire/http2/request_writer.hpp"
 

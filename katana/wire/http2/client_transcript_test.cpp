@@ -3,7 +3,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "katana/base/source_tree_test.hpp"
+#include "katana/base/system/source_tree_test.hpp"
 #include "katana/wire/http2/client_bench_test.hpp"
 
 namespace katana::http2 {

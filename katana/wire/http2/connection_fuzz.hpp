@@ -11,9 +11,9 @@
 #include <string>
 #include <utility>
 
-#include "katana/base/block_pool.hpp"
-#include "katana/base/instant.hpp"
-#include "katana/base/outbox.hpp"
+#include "katana/base/memory/block_pool.hpp"
+#include "katana/base/memory/outbox.hpp"
+#include "katana/base/values/instant.hpp"
 #include "katana/wire/http/head.hpp"
 #include "katana/wire/http2/frame.hpp"
 

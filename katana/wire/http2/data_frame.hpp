@@ -12,7 +12,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "katana/base/bytes.hpp"
+#include "katana/base/text/bytes.hpp"
 #include "katana/wire/http2/failure.hpp"
 #include "katana/wire/http2/frame.hpp"
 

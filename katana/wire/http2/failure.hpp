@@ -6,7 +6,7 @@
 #include <array>
 #include <cstdint>
 
-#include "katana/base/bytes.hpp"
+#include "katana/base/text/bytes.hpp"
 #include "katana/wire/http2/frame.hpp"
 
 namespace katana::http2 {

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "katana/base/check.hpp"
+#include "katana/base/system/check.hpp"
 
 namespace katana::http2 {
 namespace {

@@ -18,11 +18,11 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "katana/base/bytes.hpp"
-#include "katana/base/hints.hpp"
-#include "katana/base/instant.hpp"
-#include "katana/base/outbox.hpp"
-#include "katana/base/text.hpp"
+#include "katana/base/memory/outbox.hpp"
+#include "katana/base/system/hints.hpp"
+#include "katana/base/text/bytes.hpp"
+#include "katana/base/text/text.hpp"
+#include "katana/base/values/instant.hpp"
 #include "katana/wire/http2/block_writer.hpp"
 #include "katana/wire/http2/budget.hpp"
 #include "katana/wire/http2/data_frame.hpp"

@@ -9,7 +9,7 @@
 #include <tuple>
 #include <vector>
 
-#include "katana/base/block_pool.hpp"
+#include "katana/base/memory/block_pool.hpp"
 #include "katana/wire/http2/peer_test.hpp"
 
 namespace katana::http2 {

@@ -11,8 +11,8 @@
 #include <cstdint>
 #include <cstring>
 
-#include "katana/base/bytes.hpp"
-#include "katana/base/outbox.hpp"
+#include "katana/base/memory/outbox.hpp"
+#include "katana/base/text/bytes.hpp"
 #include "katana/wire/http2/frame.hpp"
 
 namespace katana::http2 {

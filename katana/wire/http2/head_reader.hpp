@@ -14,8 +14,8 @@
 #include <array>
 #include <cstdint>
 
-#include "katana/base/bytes.hpp"
-#include "katana/base/poison.hpp"
+#include "katana/base/memory/poison.hpp"
+#include "katana/base/text/bytes.hpp"
 #include "katana/wire/http/head.hpp"
 #include "katana/wire/http2/field_rules.hpp"
 #include "katana/wire/http2/inflater.hpp"

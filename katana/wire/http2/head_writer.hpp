@@ -11,8 +11,8 @@
 #include <array>
 #include <cstdint>
 
-#include "katana/base/bytes.hpp"
-#include "katana/base/hints.hpp"
+#include "katana/base/system/hints.hpp"
+#include "katana/base/text/bytes.hpp"
 #include "katana/wire/http/reply_head.hpp"
 #include "katana/wire/http2/block_writer.hpp"
 

@@ -11,8 +11,8 @@
 #include <cstdint>
 #include <utility>
 
-#include "katana/base/bytes.hpp"
-#include "katana/base/text.hpp"
+#include "katana/base/text/bytes.hpp"
+#include "katana/base/text/text.hpp"
 #include "katana/wire/http2/failure.hpp"
 #include "katana/wire/http2/frame.hpp"
 #include "katana/wire/http2/limits.hpp"

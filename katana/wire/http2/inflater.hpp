@@ -12,7 +12,7 @@
 
 #include <nghttp2/nghttp2.h>
 
-#include "katana/base/bytes.hpp"
+#include "katana/base/text/bytes.hpp"
 #include "katana/wire/http2/field_rules.hpp"
 
 namespace katana::http2 {

@@ -14,7 +14,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "katana/base/bytes.hpp"
+#include "katana/base/text/bytes.hpp"
 #include "katana/wire/http2/inflater.hpp"
 
 namespace katana::http2 {

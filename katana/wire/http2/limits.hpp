@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "katana/base/instant.hpp"
+#include "katana/base/values/instant.hpp"
 #include "katana/wire/http/head.hpp"
 #include "katana/wire/http2/frame.hpp"
 

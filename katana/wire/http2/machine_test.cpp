@@ -1,7 +1,7 @@
 // The table of states, requests and replies, windows, and what is refused.
 #include <set>
 
-#include "katana/base/source_tree_test.hpp"
+#include "katana/base/system/source_tree_test.hpp"
 #include "katana/wire/http2/peer_test.hpp"
 
 namespace katana::http2 {

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "katana/base/block_pool.hpp"
+#include "katana/base/memory/block_pool.hpp"
 #include "katana/wire/http2/machine.hpp"
 
 namespace katana::http2 {

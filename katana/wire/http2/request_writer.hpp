@@ -10,7 +10,7 @@
 
 #include <cstdint>
 
-#include "katana/base/bytes.hpp"
+#include "katana/base/text/bytes.hpp"
 #include "katana/wire/http/reply_head.hpp"
 
 namespace katana::http2 {

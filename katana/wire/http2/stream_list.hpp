@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-#include "katana/base/linked_list.hpp"
+#include "katana/base/memory/linked_list.hpp"
 #include "katana/wire/http2/frame.hpp"
 
 namespace katana::http2 {

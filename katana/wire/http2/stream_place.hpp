@@ -12,7 +12,7 @@
 
 #include <cstdint>
 
-#include "katana/base/linked_list.hpp"
+#include "katana/base/memory/linked_list.hpp"
 
 namespace katana::http2 {
 

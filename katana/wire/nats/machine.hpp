@@ -23,7 +23,7 @@
 
 #include <cstdint>
 
-#include "katana/base/bytes.hpp"
+#include "katana/base/text/bytes.hpp"
 #include "katana/wire/nats/limits.hpp"
 #include "katana/wire/nats/refusal.hpp"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "katana/base/random.hpp"
+#include "katana/base/values/random.hpp"
 #include "katana/wire/nats/writer.hpp"
 
 namespace katana::nats {

@@ -7,8 +7,8 @@
 #include <string>
 #include <utility>
 
-#include "katana/base/check.hpp"
-#include "katana/base/pieces_fuzz.hpp"
+#include "katana/base/system/check.hpp"
+#include "katana/base/system/pieces_fuzz.hpp"
 #include "katana/wire/nats/machine.hpp"
 
 namespace {

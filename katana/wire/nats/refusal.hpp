@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "katana/base/bytes.hpp"
+#include "katana/base/text/bytes.hpp"
 
 namespace katana::nats {
 

@@ -32,8 +32,8 @@
 #include <optional>
 #include <span>
 
-#include "katana/base/bytes.hpp"
-#include "katana/base/ip_address.hpp"
+#include "katana/base/text/bytes.hpp"
+#include "katana/base/values/ip_address.hpp"
 #include "katana/wire/proxy/crc32c.hpp"
 
 namespace katana::proxy {

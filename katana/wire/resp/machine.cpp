@@ -5,7 +5,7 @@
 #include <cstring>
 #include <limits>
 
-#include "katana/base/check.hpp"
+#include "katana/base/system/check.hpp"
 
 namespace katana::resp {
 namespace {

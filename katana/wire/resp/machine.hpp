@@ -36,7 +36,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "katana/base/bytes.hpp"
+#include "katana/base/text/bytes.hpp"
 #include "katana/wire/resp/refusal.hpp"
 
 namespace katana::resp {

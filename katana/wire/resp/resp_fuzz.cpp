@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "katana/base/check.hpp"
-#include "katana/base/pieces_fuzz.hpp"
+#include "katana/base/system/check.hpp"
+#include "katana/base/system/pieces_fuzz.hpp"
 #include "katana/wire/resp/machine.hpp"
 
 namespace {

@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-#include "katana/base/bytes.hpp"
+#include "katana/base/text/bytes.hpp"
 
 namespace katana::tls {
 

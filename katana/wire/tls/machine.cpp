@@ -10,7 +10,7 @@
 #include <cstring>
 #include <utility>
 
-#include "katana/base/check.hpp"
+#include "katana/base/system/check.hpp"
 
 namespace katana::tls {
 

@@ -25,9 +25,9 @@
 #include <cstdint>
 #include <span>
 
-#include "katana/base/bytes.hpp"
-#include "katana/base/instant.hpp"
-#include "katana/base/outbox.hpp"
+#include "katana/base/memory/outbox.hpp"
+#include "katana/base/text/bytes.hpp"
+#include "katana/base/values/instant.hpp"
 #include "katana/wire/tls/failure.hpp"
 
 namespace katana::tls {

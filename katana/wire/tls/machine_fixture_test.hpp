@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "katana/base/outbox.hpp"
+#include "katana/base/memory/outbox.hpp"
 #include "katana/wire/tls/client_test.hpp"
 #include "katana/wire/tls/machine.hpp"
 

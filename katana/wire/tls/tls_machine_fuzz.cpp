@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string>
 
-#include "katana/base/check.hpp"
+#include "katana/base/system/check.hpp"
 #include "katana/wire/tls/machine_fixture_test.hpp"
 
 namespace {

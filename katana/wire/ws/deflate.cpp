@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "katana/base/check.hpp"
+#include "katana/base/system/check.hpp"
 
 namespace katana::ws {
 namespace {

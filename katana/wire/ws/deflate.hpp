@@ -19,7 +19,7 @@
 #include <cstdint>
 #include <span>
 
-#include "katana/base/bytes.hpp"
+#include "katana/base/text/bytes.hpp"
 
 namespace katana::ws {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "katana/base/block_pool.hpp"
+#include "katana/base/memory/block_pool.hpp"
 #include "katana/wire/ws/machine.hpp"
 
 namespace katana::ws {

@@ -11,7 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "katana/base/bytes.hpp"
+#include "katana/base/text/bytes.hpp"
 #include "katana/wire/ws/refusal.hpp"
 
 namespace katana::ws {

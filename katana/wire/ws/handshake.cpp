@@ -4,8 +4,8 @@
 #include <cstring>
 #include <optional>
 
-#include "katana/base/check.hpp"
-#include "katana/base/sha1.hpp"
+#include "katana/base/system/check.hpp"
+#include "katana/base/values/sha1.hpp"
 #include "katana/wire/http/characters.hpp"
 #include "katana/wire/http/field_list.hpp"
 #include "katana/wire/http/origin.hpp"

@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <span>
 
-#include "katana/base/bytes.hpp"
+#include "katana/base/text/bytes.hpp"
 #include "katana/wire/http/head.hpp"
 
 namespace katana::ws {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "katana/base/sha1.hpp"
+#include "katana/base/values/sha1.hpp"
 
 namespace katana::ws {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "katana/base/instant.hpp"
+#include "katana/base/values/instant.hpp"
 
 namespace katana::ws {
 

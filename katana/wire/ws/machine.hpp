@@ -23,11 +23,11 @@
 #include <array>
 #include <cstdint>
 
-#include "katana/base/bytes.hpp"
-#include "katana/base/check.hpp"
-#include "katana/base/hints.hpp"
-#include "katana/base/instant.hpp"
-#include "katana/base/outbox.hpp"
+#include "katana/base/memory/outbox.hpp"
+#include "katana/base/system/check.hpp"
+#include "katana/base/system/hints.hpp"
+#include "katana/base/text/bytes.hpp"
+#include "katana/base/values/instant.hpp"
 #include "katana/wire/ws/deflate.hpp"
 #include "katana/wire/ws/frame.hpp"
 #include "katana/wire/ws/limits.hpp"

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "katana/base/block_pool.hpp"
-#include "katana/base/source_tree_test.hpp"
-#include "katana/base/transcript_test.hpp"
+#include "katana/base/memory/block_pool.hpp"
+#include "katana/base/system/source_tree_test.hpp"
+#include "katana/base/system/transcript_test.hpp"
 #include "katana/wire/ws/mask.hpp"
 
 namespace katana::ws {

@@ -17,7 +17,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "katana/base/bytes.hpp"
+#include "katana/base/text/bytes.hpp"
 
 namespace katana::ws {
 

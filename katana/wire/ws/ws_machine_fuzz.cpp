@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
-#include "katana/base/block_pool.hpp"
-#include "katana/base/check.hpp"
-#include "katana/base/pieces_fuzz.hpp"
-#include "katana/base/utf8.hpp"
+#include "katana/base/memory/block_pool.hpp"
+#include "katana/base/system/check.hpp"
+#include "katana/base/system/pieces_fuzz.hpp"
+#include "katana/base/text/utf8.hpp"
 #include "katana/wire/ws/machine.hpp"
 
 namespace {

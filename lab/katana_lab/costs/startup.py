@@ -127,7 +127,7 @@ def main() -> int:
     """Run, print, and return the exit status."""
     parser = harness.parser(__doc__, 15, files=("markdown",))
     parser.add_argument("--program", action="append", default=[], metavar="COMMAND",
-                        help="instead: a program on host::Application, with flags")
+                        help="instead: a program on app::Application, with flags")
     options = parser.parse_args()
     programs, by_systems = [], []
     if options.program:

@@ -51,7 +51,7 @@ def axum(name: str, about: str, *flags: str) -> Server:
 
 
 SERVERS: dict[str, Server] = {server.name: server for server in (
-    katana("katana", "host::Application, all its defaults but for the access log, which no rival writes", "--set",
+    katana("katana", "app::Application, all its defaults but for the access log, which no rival writes", "--set",
            "requests.access_log=false"),
     katana("katana_logged", "the same with the access log, as by default"),
     Server("net_http", "", "Go", "net/http, database/sql and mattn/go-sqlite3: four readers, one writer", (),

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <functional>
 
-#include "katana/base/monotonic_clock.hpp"
+#include "katana/base/system/monotonic_clock.hpp"
 #include "lab/load/benchmark/report.hpp"
 #include "lab/load/benchmark/trial.hpp"
 #include "lab/load/run.hpp"

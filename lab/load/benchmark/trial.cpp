@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "katana/base/monotonic_clock.hpp"
+#include "katana/base/system/monotonic_clock.hpp"
 #include "lab/load/run.hpp"
 #include "lab/load/verdict.hpp"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "katana/base/result.hpp"
+#include "katana/base/system/result.hpp"
 #include "lab/load/plan.hpp"
 #include "lab/load/target.hpp"
 #include "lab/process/server_process.hpp"

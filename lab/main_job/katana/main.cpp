@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "katana/app/sqlite/sqlite.hpp"
 #include "katana/application.hpp"
-#include "katana/host/sqlite/sqlite.hpp"
 #include "katana/http.hpp"
 
 namespace {
@@ -77,9 +77,9 @@ Task<Result<Reply>> add(Json<NewUser> given, Inject<Database> db) {
 }  // namespace
 
 int main(int count, char** arguments) {
-  host::Application<host::SettingsWithDatabase> app(
+  app::Application<app::SettingsWithDatabase> app(
       {.name = "main_job",
-       .database = host::sqlite(),
+       .database = app::sqlite(),
        .migrations = {{"0001_users.sql",
                        "CREATE TABLE IF NOT EXISTS users (id INTEGER PRIMARY KEY, "
                        "name TEXT NOT NULL, email TEXT NOT NULL UNIQUE) STRICT"}}});

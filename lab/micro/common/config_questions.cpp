@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <string>
 
-#include "katana/config/config.hpp"
+#include "katana/data/config/config.hpp"
 #include "questions.hpp"
 
 namespace common_bench {

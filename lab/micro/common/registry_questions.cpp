@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "katana/registry/registry.hpp"
+#include "katana/base/registry/registry.hpp"
 #include "questions.hpp"
 #include "subjects.hpp"
 

@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "katana/base/result.hpp"
+#include "katana/base/system/result.hpp"
 #include "questions.hpp"
 
 namespace common_bench {

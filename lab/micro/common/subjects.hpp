@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "katana/registry/registry.hpp"
+#include "katana/base/registry/registry.hpp"
 #include "lab/micro/micro.hpp"
 
 namespace common_bench {

@@ -14,11 +14,11 @@
 #include <vector>
 
 #include "../micro.hpp"
-#include "katana/base/outbox.hpp"
-#include "katana/container/json_read.hpp"
-#include "katana/container/json_write.hpp"
-#include "katana/container/message_pack_read.hpp"
-#include "katana/container/message_pack_write.hpp"
+#include "katana/base/memory/outbox.hpp"
+#include "katana/data/container/json_read.hpp"
+#include "katana/data/container/json_write.hpp"
+#include "katana/data/container/message_pack_read.hpp"
+#include "katana/data/container/message_pack_write.hpp"
 #include "users.hpp"
 
 #if defined(HAVE_MSGPACK_HPP)

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "katana/base/described.hpp"
+#include "katana/base/values/described.hpp"
 
 namespace bench {
 

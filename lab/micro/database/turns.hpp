@@ -8,7 +8,7 @@
 
 #include <utility>
 
-#include "katana/base/executor.hpp"
+#include "katana/base/coroutine/executor.hpp"
 #include "lab/micro/micro.hpp"
 
 namespace bench {

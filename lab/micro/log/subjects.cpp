@@ -12,8 +12,8 @@
 #include <fstream>
 #include <thread>
 
-#include "katana/log/binary_reader.hpp"
-#include "katana/log/log.hpp"
+#include "katana/observe/log/binary_reader.hpp"
+#include "katana/observe/log/log.hpp"
 #include "measure.hpp"
 #if defined(__x86_64__)
 #include <x86intrin.h>

@@ -14,15 +14,15 @@
 #include <string>
 #include <thread>
 
-#include "katana/bus/nats/nats_bus.hpp"
-#include "katana/core/reactor_on.hpp"
-#include "katana/engine/epoll/epoll_engine.hpp"
+#include "katana/net/engine/epoll/epoll_engine.hpp"
+#include "katana/net/reactor/reactor_on.hpp"
+#include "katana/stores/bus/nats/nats_bus.hpp"
 #include "lab/micro/micro.hpp"
 
 namespace {
 
 using namespace katana;
-using Reactor = core::ReactorOn<engine::EpollEdgeEngine>;
+using Reactor = net::ReactorOn<engine::EpollEdgeEngine>;
 
 constexpr std::uint64_t messages_each_turn = 100;
 const std::string payload(128, 'x');
@@ -87,8 +87,8 @@ struct Node {
     while (!bus->health().ready) reactor.turn(milliseconds(1));
   }
   ~Node() = default;
-  static core::ReactorOptions options() {
-    core::ReactorOptions small;
+  static net::ReactorOptions options() {
+    net::ReactorOptions small;
     small.engine.links_max = 16;
     return small;
   }

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "katana/thread/pool.hpp"
+#include "katana/base/thread/pool.hpp"
 
 #if defined(HAVE_MOODYCAMEL)
 #include <concurrentqueue/blockingconcurrentqueue.h>

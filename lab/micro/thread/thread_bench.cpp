@@ -10,8 +10,8 @@
 #include <string_view>
 
 #include "bench_tools.hpp"
-#include "katana/base/task.hpp"
-#include "katana/thread/loop.hpp"
+#include "katana/base/coroutine/task.hpp"
+#include "katana/base/thread/loop.hpp"
 #include "lab/micro/flags.hpp"
 #include "subjects.hpp"
 

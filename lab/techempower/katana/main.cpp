@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "katana/base/text_form.hpp"
-#include "katana/base/when.hpp"
+#include "katana/base/coroutine/when.hpp"
+#include "katana/base/values/text_form.hpp"
 #include "katana/cache.hpp"
 #include "katana/http.hpp"
 #include "katana/postgres.hpp"

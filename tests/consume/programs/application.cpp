@@ -1,6 +1,6 @@
 // A whole program: configuration, log, database, server. application --port PORT
 #include "katana/application.hpp"
-#include "katana/host/sqlite/sqlite.hpp"
+#include "katana/app/sqlite/sqlite.hpp"
 #include "katana/http.hpp"
 
 using namespace katana;
@@ -12,10 +12,10 @@ struct Note {
 KATANA_DESCRIBE(Note, id, text)
 
 int main(int count, char** arguments) {
-  host::Application<host::SettingsWithDatabase> app(
+  app::Application<app::SettingsWithDatabase> app(
       {.name = "notes",
        .version = "1.0",
-       .database = host::sqlite(),
+       .database = app::sqlite(),
        .migrations = {{"0001_notes.sql",
                        "CREATE TABLE notes (id INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT"}}});
   app.routes([](const registry::Services& services, Router& router) {

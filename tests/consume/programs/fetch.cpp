@@ -1,10 +1,10 @@
 // fetch URL: prints what a GET of it answers, on a reactor of its own.
 #include <cstdio>
 
-#include "katana/client/http_client.hpp"
-#include "katana/client/run.hpp"
-#include "katana/core/reactor_on.hpp"
-#include "katana/engine/epoll/epoll_engine.hpp"
+#include "katana/http/client/http_client.hpp"
+#include "katana/http/client/run.hpp"
+#include "katana/net/engine/epoll/epoll_engine.hpp"
+#include "katana/net/reactor/reactor_on.hpp"
 
 using namespace katana;
 
@@ -12,7 +12,7 @@ int main(int count, char** arguments) {
   if (count != 2) return std::fputs("usage: fetch URL\n", stderr), 2;
   const auto http = client::HttpClient::make();
   if (!http) return std::fprintf(stderr, "%s\n", http.error().describe().c_str()), 1;
-  core::ReactorOn<engine::EpollEdgeEngine> reactor({}, 256);
+  net::ReactorOn<engine::EpollEdgeEngine> reactor({}, 256);
   if (const auto started = reactor.start(); !started) {
     return std::fprintf(stderr, "%s\n", started.error().describe().c_str()), 1;
   }

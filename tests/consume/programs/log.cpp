@@ -1,7 +1,7 @@
 // log FILE: writes one record.
 #include <cstdio>
 
-#include "katana/log/log.hpp"
+#include "katana/observe/log/log.hpp"
 
 using namespace katana;
 

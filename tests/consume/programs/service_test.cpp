@@ -1,7 +1,7 @@
 // The test of a service in the process of the test, without a socket.
 #include <cstdio>
 
-#include "katana/service/router.hpp"
+#include "katana/http/handlers/router.hpp"
 #include "katana/testing/test_server.hpp"
 
 using namespace katana;

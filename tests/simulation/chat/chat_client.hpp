@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "katana/base/random.hpp"
+#include "katana/base/values/random.hpp"
 #include "tests/simulation/chat/chat_world.hpp"
 
 namespace katana::simulation {

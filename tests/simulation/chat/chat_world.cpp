@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "katana/base/check.hpp"
+#include "katana/base/system/check.hpp"
 
 namespace katana::simulation {
 namespace {
@@ -25,7 +25,7 @@ struct ChatWorld::Server {
   ~Server() { protocol.hub().stop(); }
 
   chat::ChatProtocol protocol;  // outlives the reactor
-  core::ReactorOn<engine::SimEngine> reactor;
+  net::ReactorOn<engine::SimEngine> reactor;
 };
 
 ChatWorldOptions::ChatWorldOptions() {
@@ -61,7 +61,7 @@ ChatWorld::~ChatWorld() {
   for (const auto& each : servers_) each->protocol.hub().stop();
 }
 
-core::Reactor& ChatWorld::reactor(unsigned index) { return servers_[index]->reactor; }
+net::Reactor& ChatWorld::reactor(unsigned index) { return servers_[index]->reactor; }
 chat::Hub& ChatWorld::hub(unsigned index) { return servers_[index]->protocol.hub(); }
 
 void ChatWorld::turn(Duration wait_max) {
@@ -122,7 +122,7 @@ void ChatWorld::check() {
 
 std::vector<std::string> ChatWorld::faults_at_rest() {
   for (std::size_t index = 0; index < servers_.size(); ++index) {
-    core::Reactor& reactor = servers_[index]->reactor;
+    net::Reactor& reactor = servers_[index]->reactor;
     chat::HubCounters& counters = servers_[index]->protocol.hub().counters();
     complain(reactor.links_open() != 0, fmt::format("{} links are open", reactor.links_open()));
     complain(reactor.memory_used().total() != 0,

@@ -13,9 +13,9 @@
 #include <string>
 #include <vector>
 
-#include "katana/chat/protocol.hpp"
-#include "katana/core/reactor_on.hpp"
-#include "katana/engine/sim/sim_engine.hpp"
+#include "apps/chat/protocol.hpp"
+#include "katana/net/engine/sim/sim_engine.hpp"
+#include "katana/net/reactor/reactor_on.hpp"
 
 namespace katana::simulation {
 
@@ -30,7 +30,7 @@ struct ChatWorldOptions {
   unsigned reactors = 1;
   std::uint32_t connections_max = 100;
   std::uint32_t rooms_max = 4;
-  core::ReactorOptions reactor;
+  net::ReactorOptions reactor;
   chat::ChatOptions chat;
   std::size_t trace_lines_max = 200;
 };
@@ -43,7 +43,7 @@ class ChatWorld {
   ChatWorld& operator=(const ChatWorld&) = delete;
 
   SimNetwork& network() noexcept { return network_; }
-  core::Reactor& reactor(unsigned index = 0);
+  net::Reactor& reactor(unsigned index = 0);
   chat::Hub& hub(unsigned index = 0);
   chat::Directory& directory() noexcept { return directory_; }
   std::uint16_t port() const noexcept { return port_; }

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "katana/base/check.hpp"
+#include "katana/base/system/check.hpp"
 
 namespace katana::simulation {
 
@@ -18,7 +18,7 @@ struct ClusterWorld::Reactor {
   }
 
   chat::ChatProtocol protocol;  // outlives the reactor
-  core::ReactorOn<engine::SimEngine> reactor;
+  net::ReactorOn<engine::SimEngine> reactor;
 };
 
 // In the order in which they may be destroyed from the back, as ChatServer's parts.

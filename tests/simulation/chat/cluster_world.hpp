@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "katana/chat/cluster/bridge.hpp"
+#include "apps/chat/cluster/bridge.hpp"
 #include "katana/testing/bus/bus_network.hpp"
 #include "tests/simulation/chat/chat_world.hpp"
 

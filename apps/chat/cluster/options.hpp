@@ -1,0 +1,60 @@
+// ClusterOptions: how the servers of one chat find one another, and how long they wait.
+//
+// Thread     a value.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "apps/chat/cluster/frame.hpp"
+#include "katana/base/values/instant.hpp"
+
+namespace katana::chat::cluster {
+
+// USERn of a server with slot s are 1000 + s, 2000 + s, …: the last three digits are the server's.
+inline constexpr std::uint16_t slots = 1000;
+
+// The slot that a server of that name takes unless another one has it: FNV-1a, the same everywhere.
+constexpr std::uint16_t default_slot(Bytes name) noexcept {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  for (const char each : name) hash = (hash ^ static_cast<std::uint8_t>(each)) * 0x100000001b3;
+  return static_cast<std::uint16_t>((hash ^ hash >> 32) % slots);
+}
+
+struct ClusterOptions {
+  // Of this run; random, and not 0.
+  NodeId id = 0;
+  // Of this server, in logs and to choose a slot by: the same after a restart. 1 to 255 bytes.
+  std::string name;
+  // Fixed by who runs the servers, who then sees to it that no two have the same. None: chosen, and
+  // given up to whoever chose it earlier.
+  std::optional<std::uint16_t> slot;
+  // Of the wall clock, when `now` was 0: what is compared between servers.
+  std::int64_t epoch_ms = 0;
+  // A server says so often that it is there.
+  Duration heartbeat = milliseconds(500);
+  // One that has said nothing for so long is gone, and with it who was there.
+  Duration expiry = seconds(3);
+  // The others hear of who comes and goes at most so late; of the first in a room at once.
+  Duration presence_interval = milliseconds(100);
+  // A name is somebody's when all others have agreed, or have said nothing for so long.
+  Duration claim_timeout = milliseconds(400);
+  // What a server said that it has sent may be on its way for so long.
+  Duration gap_grace = milliseconds(300);
+  // Servers, this one included; of another that comes nothing is taken.
+  std::uint32_t nodes_max = 128;
+  // Of one other server.
+  std::uint32_t rooms_max = 16 * 1024;
+  // Names that the others are told of for a room: what /who shows at most.
+  std::uint32_t names_max = 100;
+  // Servers that are gone, whose positions are kept in case that they were only cut off.
+  std::uint32_t departed_max = 256;
+
+  // When everybody knows that a server is gone, after it was killed.
+  Duration gone_after_max() const noexcept { return {expiry.ns + heartbeat.ns}; }
+};
+
+}  // namespace katana::chat::cluster
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,158 @@
+// Directory: what all reactors of a chat server agree on: numbers, names, rooms.
+//
+// Owns       the names, and for each room who is in it.
+// Borrows    what knows of other servers (attach()), until detach().
+// Thread     any. Joining, leaving, naming and asking take a mutex; a message does not.
+// Allocates  when somebody joins or takes a name.
+// Fails      join() when there are rooms_max rooms, take_name() when somebody has it.
+// Invariant  numbers are given in the order of admit(), and no two of the servers of one chat give
+//            the same (set_numbering()). A name is somebody's once; the names USER1, USER2, … are
+//            nobody's to take. A room exists while somebody is in it, the lobby always.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "katana/base/text/bytes.hpp"
+
+namespace katana::chat {
+
+inline constexpr Bytes lobby_name = "lobby";  // where everybody begins; it never ends
+
+// The generation tells a room from earlier ones in its place.
+struct RoomKey {
+  std::uint32_t place = 0;       // from 0, which is the lobby's, to rooms_max - 1
+  std::uint32_t generation = 0;  // grows with each room that is made in the place
+  bool operator==(const RoomKey&) const = default;
+};
+
+// What who() knows of a room, other servers included.
+struct Presence {
+  std::string room;                // that who() was asked for
+  std::uint64_t members = 0;       // of all servers
+  std::vector<std::string> names;  // of the first to come, as many as were asked for
+};
+
+// Somebody as /who tells of them.
+struct Person {
+  std::uint64_t number = 0;  // of the connection: it is the n of USERn
+  std::string name;          // "USER12", or the name that was taken
+  bool operator==(const Person&) const = default;
+};
+
+// Who is in the rooms of other servers of the same chat.
+class RemoteMembers {
+ public:
+  // Returns how many are in the room, and adds the first of them. From any thread, in a call of
+  // the directory.
+  virtual std::uint64_t add_to(Bytes room, std::size_t names_max,
+                               std::vector<Person>& names) const = 0;
+
+ protected:
+  ~RemoteMembers() = default;
+};
+
+// A room in which somebody came, went or took a name.
+struct ChangedRoom {
+  std::string name;           // of the room
+  RoomKey key;                // the lobby's if there is no such room any more
+  std::uint32_t members = 0;  // 0: there is no such room any more, or nobody in the lobby
+  std::vector<Person> first;  // to come, as many as were asked for
+};
+
+class Directory {
+ public:
+  // REQUIRES rooms_max and reactors of 1 at least.
+  Directory(std::uint32_t connections_max, std::uint32_t rooms_max, unsigned reactors);
+
+  // A number for a new connection; 0: there are as many as there may be.
+  std::uint64_t admit() noexcept;
+  void dismiss() noexcept { connections_.fetch_sub(1, std::memory_order_relaxed); }
+  std::uint32_t connections() const noexcept {
+    return connections_.load(std::memory_order_relaxed);
+  }
+
+  // From here on the number of the connection that is admitted as the nth is n * stride + slot.
+  void set_numbering(std::uint32_t stride, std::uint32_t slot) noexcept {
+    // relaxed: whoever is admitted meanwhile has the one or the other.
+    numbering_.store(std::uint64_t{stride} << 32 | slot, std::memory_order_relaxed);
+  }
+
+  // Connections that were given a number, so far.
+  std::uint64_t admitted() const noexcept { return number_.load(std::memory_order_relaxed); }
+
+  // ---- other servers of the same chat ----
+  // `on_change(context)` is called, from any thread and in a call of the directory, when there is
+  // something to take_changed(); not again before that was called. REQUIRES that what was attached
+  // before is detached.
+  void attach(const RemoteMembers& remote, void (*on_change)(void*) noexcept, void* context);
+  void detach() noexcept;
+  std::vector<ChangedRoom> take_changed(std::size_t names_max);
+  // What is said in the room goes to `reactor` too, until the room is gone.
+  void set_outward(RoomKey room, unsigned reactor) noexcept;
+
+  // Place and generation 0: it is there from the beginning.
+  static RoomKey lobby() noexcept { return {}; }
+  // Nothing: it would be one room too many.
+  std::optional<RoomKey> join(Bytes room, unsigned reactor, std::uint64_t number, Bytes name);
+  // True: nobody is left, and the room has ended.
+  bool leave(RoomKey room, unsigned reactor, std::uint64_t number);
+  // Nothing: there is no such room.
+  std::optional<Presence> who(Bytes room, std::size_t names_max) const;
+  std::string name_of(RoomKey room) const;
+  std::uint32_t rooms() const;
+
+  // False: somebody here has it, or it is of the form USERn. Other servers are not asked.
+  bool take_name(Bytes name);
+  // Anybody may take it from here on; nothing happens if nobody had it.
+  void give_name(Bytes name);
+  // As who() tells it.
+  void rename(RoomKey room, std::uint64_t number, Bytes name);
+  // Somebody has another number from here on.
+  void renumber(RoomKey room, std::uint64_t number, std::uint64_t now, Bytes name);
+
+  // As many as have members counted by members_on().
+  unsigned reactors() const noexcept { return reactors_; }
+  // Members that `reactor` has in the room: a moment later it may have others.
+  std::uint32_t members_on(RoomKey room, unsigned reactor) const noexcept {
+    return members_on_[std::size_t{room.place} * reactors_ + reactor].load(
+        std::memory_order_relaxed);
+  }
+
+ private:
+  struct Room {
+    std::string name;  // empty: the place is free
+    std::uint32_t generation = 0;
+    std::map<std::uint64_t, std::string> members;
+  };
+
+  std::optional<std::uint32_t> find_or_add(Bytes room);
+  void note_change(const std::string& room);
+
+  const std::uint32_t connections_max_;
+  const unsigned reactors_;
+  std::atomic<std::uint32_t> connections_ = 0;
+  std::atomic<std::uint64_t> number_ = 0;
+  std::atomic<std::uint64_t> numbering_ = std::uint64_t{1} << 32;  // stride, slot
+  std::unique_ptr<std::atomic<std::uint32_t>[]> members_on_;       // by place, then by reactor
+
+  mutable std::mutex mutex_;  // guards what follows
+  std::vector<Room> places_;
+  std::map<std::string, std::uint32_t, std::less<>> by_name_;
+  std::set<std::string, std::less<>> names_;
+  const RemoteMembers* remote_ = nullptr;
+  void (*on_change_)(void*) noexcept = nullptr;
+  void* on_change_context_ = nullptr;
+  std::set<std::string, std::less<>> changed_;
+};
+
+}  // namespace katana::chat
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,120 @@
+// Relay: batches from one reactor to another, bounded.
+//
+// Owns       a ring of batches, and its share of the block of each.
+// Thread     push() and wait_for_room() the sender's; take() the receiver's. One of each.
+// Allocates  at construction.
+// Fails      push() is false when the ring is full; nothing is then taken.
+// Invariant  what was pushed is taken once, in order. The receiver is rung for once, however much
+//            is pushed before it answers; the sender too, when it waits for room.
+//
+// The doorbells are messages of a base::Mailbox, so the receiver takes everything within the turn
+// that it is rung in.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+#include "apps/chat/directory.hpp"
+#include "katana/base/coroutine/executor.hpp"
+#include "katana/base/memory/batch.hpp"
+
+namespace katana::chat {
+
+// Lines of one block, on their way to another reactor.
+struct Relayed {
+  RoomKey room;            // whose members are to get them
+  Block* block = nullptr;  // with a share
+  // The lines in it.
+  std::uint32_t begin = 0;
+  std::uint32_t size = 0;
+  std::uint32_t messages = 0;
+  std::uint64_t sequence = 0;  // in the room's history; 0: there is none
+};
+
+class Relay {
+ public:
+  // Called with the `receiver` or `sender` it was given with.
+  using Action = void (*)(void* context, Relay& relay) noexcept;
+
+  // `on_batches` is called on the receiver's thread when there is something to take, `on_writable`
+  // on the sender's when a push() that failed may work again. capacity: a power of two.
+  Relay(std::uint32_t capacity, Action on_batches, void* receiver, Action on_writable,
+        void* sender);
+  ~Relay();
+  Relay(const Relay&) = delete;
+  Relay& operator=(const Relay&) = delete;
+
+  // Shares the block. True in `ring`: post batches_bell() to the receiver.
+  bool push(const Relayed& relayed, bool& ring) noexcept;
+  // After a push() that failed: on_writable will be called, unless there is room already (false).
+  bool wait_for_capacity() noexcept;
+
+  // What take() leaves to do.
+  struct Taken {
+    bool more;  // perhaps: nobody rings for it, so it is to be asked for
+    bool ring;  // post writable_bell() to the sender
+  };
+  // Calls `take(Relayed)` for each batch, until that is false.
+  template <class Take>
+  Taken take(Take&& take) noexcept {
+    std::uint32_t begin = begin_.load(std::memory_order_relaxed);
+    bool more = true;
+    for (bool go_on = true; go_on;) {
+      // acquire: the batches up to there are written.
+      if (begin == end_.load(std::memory_order_seq_cst)) {
+        if (await_ring(begin)) {
+          more = false;
+          break;
+        }
+        continue;
+      }
+      const Relayed relayed = ring_[begin & mask_];
+      // release: the sender may use the place again.
+      begin_.store(++begin, std::memory_order_seq_cst);
+      go_on = take(relayed);
+    }
+    return {more, sender_waits_.exchange(false, std::memory_order_seq_cst)};
+  }
+
+  // Runs `on_batches` where it is posted; it is the relay's, and posted once at a time.
+  Message& batches_bell() noexcept { return batches_bell_; }
+  // Runs `on_writable`, likewise.
+  Message& writable_bell() noexcept { return writable_bell_; }
+
+ private:
+  struct Bell : Message {
+    Bell(Relay& relay, Action action, void* whose, void (*rung)(Message&) noexcept) noexcept
+        : Message(rung), owner(relay), act(action), context(whose) {}
+    void ring() noexcept { act(context, owner); }
+    Relay& owner;
+    Action act;
+    void* context;
+  };
+
+  // Everything was taken. False: more was pushed before it could be rung for.
+  bool await_ring(std::uint32_t begin) noexcept {
+    // seq_cst: whoever pushes after this sees it and rings, or this sees what it pushed.
+    rung_.store(false, std::memory_order_seq_cst);
+    if (begin == end_.load(std::memory_order_seq_cst)) return true;
+    return rung_.exchange(true, std::memory_order_seq_cst);  // true: it has rung by now
+  }
+  bool has_capacity() const noexcept {
+    return end_.load(std::memory_order_relaxed) - begin_.load(std::memory_order_seq_cst) <= mask_;
+  }
+
+  const std::uint32_t mask_;
+  bool waiting_ = false;  // the sender's: writable_bell() is going to be rung, or is on its way
+  std::unique_ptr<Relayed[]> ring_;
+  Bell batches_bell_;
+  Bell writable_bell_;
+  // The two sides write to lines of their own.
+  alignas(64) std::atomic<std::uint32_t> begin_ = 0;
+  alignas(64) std::atomic<std::uint32_t> end_ = 0;
+  alignas(64) std::atomic<bool> rung_ = false;
+  std::atomic<bool> sender_waits_ = false;
+};
+
+}  // namespace katana::chat
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,68 @@
+// ApplicationJobs: the jobs of a program, from what it says of them and what its settings do, to
+// their runs.
+//
+// Owns       jobs, their figures, and their runners.
+// Borrows    what start() is given, until stop().
+// Thread     one, while no reactor runs; figures() any.
+// Allocates  at the start.
+// Fails      check() and start() name the job, and its key in the configuration if that is wrong.
+// Invariant  a job that is disabled has no runner, no metrics and no check.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "katana/app/settings.hpp"
+#include "katana/net/reactor/reactor.hpp"
+#include "katana/observe/log/logger.hpp"
+#include "katana/observe/metrics/health.hpp"
+#include "katana/observe/metrics/registry.hpp"
+#include "katana/stores/jobs/job_runner.hpp"
+
+namespace katana::app {
+
+using JobSettingsMap = std::map<std::string, JobSettings>;
+
+struct ApplicationJobsPlace {
+  net::Reactor& reactor;
+  metrics::Registry& metrics;
+  metrics::HealthChecks& checks;
+  jobs::JobLock* lock = nullptr;  // null: a job that needs one does not start
+  FailureObserver* failures = nullptr;
+  log::Logger logger = {};
+  std::optional<std::uint64_t> seed = {};  // of the jitter; none: by chance
+};
+
+class ApplicationJobs {
+ public:
+  void add(jobs::Job job);
+  bool empty() const noexcept { return entries_.empty(); }
+  // Some job that is enabled is run by one instance only.
+  bool need_lock(const JobSettingsMap& settings) const;
+
+  // Of jobs and settings: everything that is wrong.
+  Result<void> check(const JobSettingsMap& settings) const;
+  Result<void> start(const JobSettingsMap& settings, const ApplicationJobsPlace& place);
+  void stop() noexcept;
+
+  // Nothing: no such job, or it is disabled.
+  std::optional<jobs::JobFigures> figures(const std::string& name) const;
+
+ private:
+  struct Entry {
+    jobs::Job job;
+    std::shared_ptr<jobs::JobStatus> status;  // its health check has a share
+    std::unique_ptr<jobs::JobRunner> runner;
+  };
+
+  Result<void> start_one(Entry& entry, const ApplicationJobsPlace& place);
+
+  std::vector<std::unique_ptr<Entry>> entries_;
+};
+
+}  // namespace katana::app
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,71 @@
+// ApplicationQueues: the job queue of a program: what it queues by, the handlers that it has, and
+// what its settings say of them.
+//
+// Owns       the queue, the worker, and what listens for PostgreSQL's notifications.
+// Borrows    the database, from open() to close(), and what start() is given, until stop().
+// Thread     one, while no reactor runs.
+// Allocates  at the start.
+// Fails      check() and start() name the queue, and its key in the configuration if that is wrong.
+// Invariant  a queue that is disabled has no handler, no metrics of attempts, and keeps its jobs.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "katana/app/database_driver.hpp"
+#include "katana/app/settings.hpp"
+#include "katana/http/handlers/router.hpp"
+#include "katana/net/reactor/reactor.hpp"
+#include "katana/observe/log/logger.hpp"
+#include "katana/observe/metrics/health.hpp"
+#include "katana/observe/metrics/registry.hpp"
+#include "katana/stores/jobs/queue/queue_worker.hpp"
+
+namespace katana::app {
+
+struct ApplicationQueuesPlace {
+  net::Reactor& reactor;
+  metrics::Registry& metrics;
+  metrics::HealthChecks& checks;
+  FailureObserver* failures = nullptr;
+  log::Logger logger = {};
+  std::optional<std::uint64_t> seed = {};    // of jitter; none: by chance
+  Duration drain_timeout = {};               // http.drain_timeout: jobs are given back before
+  const DatabaseDrivers* drivers = nullptr;  // null: nothing listens for notifications
+};
+
+class ApplicationQueues {
+ public:
+  void add(queue::QueueHandler handler) { handlers_.push_back(std::move(handler)); }
+  bool empty() const noexcept { return handlers_.empty(); }
+
+  // Of handlers and settings: everything that is wrong. `has_database`: the program has one.
+  Result<void> check(const QueueSettings& settings, bool has_database) const;
+  // REQUIRES that it is checked.
+  void open(database::Database& database, const QueueSettings& settings);
+  void close() noexcept;
+  // REQUIRES open().
+  queue::JobQueue& queue() noexcept { return *queue_; }
+
+  // Nothing without handlers.
+  Result<void> start(const DatabaseSettings& database, const QueueSettings& settings,
+                     const ApplicationQueuesPlace& place);
+  void stop() noexcept;
+
+  // Pages of operations: queues and their dead letters. Nothing without handlers.
+  Result<void> add_pages(Group& group);
+
+ private:
+  Result<void> listen(const DatabaseSettings& database, const ApplicationQueuesPlace& place);
+
+  std::vector<queue::QueueHandler> handlers_;
+  std::unique_ptr<queue::JobQueue> queue_;
+  std::unique_ptr<queue::Worker> worker_;
+  std::unique_ptr<DatabaseListener> listener_;
+};
+
+}  // namespace katana::app
+
+// SPDX-License-Identifier: Apache-2.0

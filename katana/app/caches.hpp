@@ -1,0 +1,96 @@
+// Caches: those of a program, with their figures in /metrics.
+//
+//   app::Caches& caches = services.get<app::Caches>();
+//   auto users = caches.make<std::int64_t, User>({.name = "users", .ttl = seconds(30)});
+//   auto prices = caches.make_shared<Sku, Price>({.name = "prices"});  // and in cache.second_level
+//   group.use(caches.http().middleware());            // the settings cache.http
+//
+//   katana_cache_…{cache}    hits, misses, loads, evictions, bytes, entries, …
+//   katana_http_cache_…      hits, misses, requests that passed by, replies that were kept
+//
+// Owns       the HttpCache; a share of each cache that is added.
+// Borrows    the metrics, which outlive the last scrape.
+// Thread     any.
+// Allocates  when a cache is added.
+// Fails      make() for options that are wrong, those of the settings cache.caches included, and
+//            for a name that is taken twice; check_names() for a name in the settings that is none.
+// Invariant  a cache pays nothing but when it is asked.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "katana/app/cache_settings.hpp"
+#include "katana/base/system/result.hpp"
+#include "katana/observe/metrics/registry.hpp"
+#include "katana/stores/cache/cache.hpp"
+
+namespace katana::app {
+
+class Caches {
+ public:
+  static Result<std::unique_ptr<Caches>> make(const CacheSettings& settings,
+                                              metrics::Registry& metrics,
+                                              std::shared_ptr<cache::SecondLevel> level = nullptr);
+
+  // In memory.
+  template <class Key, class Value>
+  Result<cache::Cache<Key, Value>> make(const cache::Options& options) {
+    return added(options.name, cache::Cache<Key, Value>::make(configured(options)));
+  }
+  // With a second level behind it.
+  template <class Key, class Value>
+  Result<cache::Cache<Key, Value>> make(const cache::Options& options,
+                                        std::shared_ptr<cache::SecondLevel> level) {
+    return added(options.name,
+                 cache::Cache<Key, Value>::make(configured(options), std::move(level)));
+  }
+  // With that of the settings (cache.second_level), if they have one.
+  template <class Key, class Value>
+  Result<cache::Cache<Key, Value>> make_shared(const cache::Options& options) {
+    auto level = level_of(options.name);
+    if (level == nullptr) return make<Key, Value>(options);
+    return make<Key, Value>(options, std::move(level));
+  }
+  // An Error: the settings name a cache that was not made.
+  Result<void> check_names() const;
+  HttpCache& http() noexcept { return http_; }
+
+ private:
+  using Read = std::function<cache::Figures()>;
+  Caches(const CacheSettings& settings, metrics::Registry& metrics,
+         std::shared_ptr<cache::SecondLevel> level)
+      : metrics_(metrics),
+        http_(settings.http),
+        named_(settings.caches),
+        level_(std::move(level)) {}
+  // As the settings want it.
+  cache::Options configured(cache::Options options) const;
+  // Null: none.
+  std::shared_ptr<cache::SecondLevel> level_of(const std::string& name) const;
+  template <class Cache>
+  Result<Cache> added(const std::string& name, Result<Cache> made) {
+    if (!made) return made;
+    auto done = add(name, [core = made->core()] { return core->figures(); });
+    if (!done) return std::unexpected(done.error());
+    return made;
+  }
+  Result<void> add(const std::string& name, Read read);
+  Result<void> add_http();
+
+  metrics::Registry& metrics_;
+  HttpCache http_;
+  const std::map<std::string, NamedCacheSettings> named_;
+  const std::shared_ptr<cache::SecondLevel> level_;  // null: none
+  mutable std::mutex mutex_;                         // of the names
+  std::set<std::string> names_;
+};
+
+}  // namespace katana::app
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,49 @@
+// Insecure settings: values that are allowed and that expose the program, each with its key, its
+// value, what is wrong with it and what to do. For --check-config, and as errors for --strict.
+//
+// Owns       copies of what it names.
+// Thread     any; files are looked at, and nothing is opened but the configuration's own.
+// Allocates  yes.
+// Fails      never: a file that cannot be looked at is for whoever opens it.
+// Invariant  no text has a secret.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "katana/app/settings.hpp"
+
+namespace katana::app {
+
+// One finding.
+struct InsecureSetting {
+  std::string key;      // of the configuration, or the flag that names the file
+  std::string value;    // as it is configured; of a secret "***"
+  std::string problem;  // a sentence without its end
+  std::string remedy;   // likewise
+
+  // "http.address is 0.0.0.0: …; set …"
+  std::string describe() const;
+};
+
+// What the settings do not say of the program.
+struct InsecureFacts {
+  bool database = false;         // it has one
+  bool client = false;           // it has an HttpClient
+  std::string config_file = {};  // that was read; empty: none
+};
+
+// All of them, those of exposed_files() last.
+std::vector<InsecureSetting> insecure_settings(const ApplicationSettings& settings,
+                                               const InsecureFacts& facts);
+
+// Of those, what is about files that hold secrets: keys, passwords, the configuration.
+//
+// Such a file belongs to the program's user or to root. Nobody else may read it, but of a file of
+// root its group may, as PostgreSQL and Debian's ssl-cert have it. Nobody else may write it.
+std::vector<InsecureSetting> exposed_files(const ApplicationSettings& settings,
+                                           const InsecureFacts& facts);
+
+}  // namespace katana::app
+
+// SPDX-License-Identifier: Apache-2.0

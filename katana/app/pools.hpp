@@ -1,0 +1,51 @@
+// Pools: the worker pools of a program, by name.
+//
+//   thread::Pool& pool = services.get<app::Pools>().work();
+//
+// Owns       the pools.
+// Borrows    who is told of jobs that threw; it outlives the pools. Null: standard error.
+// Thread     any, once made.
+// Allocates  when made.
+// Fails      make() names the pool and the option. at() of a name that nobody configured names it,
+//            and those that there are.
+// Invariant  "work" is always there.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "katana/app/settings.hpp"
+#include "katana/base/system/failure.hpp"
+#include "katana/base/system/result.hpp"
+#include "katana/base/thread/pool.hpp"
+
+namespace katana::app {
+
+class Pools {
+ public:
+  // `stopped`: no thread is started, and no job accepted.
+  static Result<std::unique_ptr<Pools>> make(const std::map<std::string, PoolSettings>& settings,
+                                             FailureObserver* failures = nullptr,
+                                             bool stopped = false);
+
+  // For whatever has no pool of its own.
+  thread::Pool& work() const noexcept { return *work_; }
+  Result<thread::Pool*> at(const std::string& name) const;
+  const std::vector<std::unique_ptr<thread::Pool>>& all() const noexcept { return pools_; }
+  // Runs what was accepted, and ends the threads.
+  void stop() noexcept;
+
+ private:
+  Result<void> add(const std::string& name, const PoolSettings& settings);
+
+  FailureObserver* failures_ = nullptr;
+  bool stopped_ = false;
+  std::vector<std::unique_ptr<thread::Pool>> pools_;
+  thread::Pool* work_ = nullptr;
+};
+
+}  // namespace katana::app
+
+// SPDX-License-Identifier: Apache-2.0

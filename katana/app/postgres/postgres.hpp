@@ -1,0 +1,29 @@
+// The PostgreSQL driver of an Application: database.url is
+// "postgresql://USER@HOST1,HOST2:5433/NAME?sslmode=verify-full", and more of it in the guide
+// postgres.md.
+//
+//   app::Application<app::SettingsWithDatabase> app(
+//       {.name = "users", .database = {app::sqlite(), app::postgres()}});
+//
+// The settings `database` say the rest: timeout, wait_max, connections_max, migrations and
+// password_file.
+//
+// Thread     any.
+// Allocates  never; the database that it opens does.
+// Fails      the driver names what is wrong with a URL, never its password; a server that cannot be
+//            reached does not fail the start without migrations: /ready says so until it answers.
+#pragma once
+
+#include "katana/app/database_driver.hpp"
+#include "katana/stores/database/postgres/options.hpp"
+
+namespace katana::app {
+
+DatabaseDriver postgres() noexcept;
+// What it opens for these settings, without migrations: for postgres::Notifications, which have a
+// connection of their own.
+Result<database::postgres::Options> postgres_options(const DatabaseSettings& settings);
+
+}  // namespace katana::app
+
+// SPDX-License-Identifier: Apache-2.0

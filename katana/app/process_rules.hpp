@@ -1,0 +1,75 @@
+// ProcessRules: what a program gives up, made of its settings: root, its umask, core dumps, files,
+// TCP ports and system calls that its configuration does not need.
+//
+//   enter()   once the configuration is read, before the program has a thread or an open file
+//   finish_start()  once it has started: what only a start needs goes, too
+//
+// Owns       the identity, and what it says of itself.
+// Thread     one: that which starts the program, while there is no other.
+// Allocates  yes.
+// Fails      with the setting, its value and the remedy. What this kernel cannot enforce is no
+//            failure but a warning.
+// Invariant  with process.sandbox off and process.user empty the process keeps its rights.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "katana/app/sandbox/landlock.hpp"
+#include "katana/app/sandbox/privileges.hpp"
+#include "katana/app/sandbox/system_calls.hpp"
+#include "katana/app/settings.hpp"
+#include "katana/base/system/result.hpp"
+
+namespace katana::app {
+
+// What the settings do not show.
+struct ProcessNeeds {
+  std::string config_file = {};          // is read again at SIGHUP; empty: none
+  std::vector<std::string> reads = {};   // of ApplicationOptions
+  std::vector<std::string> writes = {};  // likewise
+  bool database = false;                 // the program has drivers
+  bool connections = false;              // it has a client
+};
+
+// Absolute paths, each once. A file is named by its folder, because it may be replaced.
+sandbox::LandlockRules file_rules_of(const ApplicationSettings& settings,
+                                     const ProcessNeeds& needs);
+sandbox::CallRules call_rules_of(const ApplicationSettings& settings, const ProcessNeeds& needs);
+// Some listener has a port that only root may bind.
+bool needs_root_to_bind(const ApplicationSettings& settings);
+
+// What of the settings could not be entered, as far as that is known without doing it.
+Result<void> check_process(const ProcessSettings& process);
+
+class ProcessRules {
+ public:
+  // See above; once.
+  Result<void> enter(const ApplicationSettings& settings, const ProcessNeeds& needs);
+  // REQUIRES enter(). Other threads are there by now, and what is refused is refused in each.
+  Result<void> finish_start();
+
+  // For the log, in whole sentences: what is enforced, and what should be known.
+  const std::vector<std::string>& report() const noexcept { return report_; }
+  const std::vector<std::string>& warnings() const noexcept { return warnings_; }
+  bool refuses_calls() const noexcept { return mode_ == Sandbox::on; }
+  // No other program can be started that could enter the same rules.
+  bool refuses_programs() const noexcept { return mode_ == Sandbox::on || !user_.empty(); }
+
+ private:
+  Result<void> become(const ApplicationSettings& settings);
+  Result<void> restrict(const ApplicationSettings& settings, const ProcessNeeds& needs);
+  void tell_files(const sandbox::LandlockRules& rules, const sandbox::LandlockReport& enforced);
+
+  Sandbox mode_ = Sandbox::off;
+  std::string user_;  // of process.user; empty: the process stays who it is
+  sandbox::Identity identity_;
+  sandbox::CallRules calls_;
+  bool filtered_ = false;
+  std::vector<std::string> report_;
+  std::vector<std::string> warnings_;
+};
+
+}  // namespace katana::app
+
+// SPDX-License-Identifier: Apache-2.0

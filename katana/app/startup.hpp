@@ -1,0 +1,97 @@
+// Startup: the parts of a program, started in the order of their needs and stopped in reverse.
+//
+//   Startup startup;
+//   startup.add({.name = "database", .needs = {"configuration"}, .start = open, .stop = close,
+//                .remedy = "check database.url"});
+//   Result<void> started = startup.start();
+//
+// Owns       what is given to it; the threads that start parts beside the caller's, until start()
+//            returns.
+// Thread     one; start() runs parts that do not need one another on several.
+// Allocates  freely.
+// Fails      start() names every part that failed, what it needed, why it failed and what to do.
+//            What had been started is stopped by then. A part that throws has failed.
+// Invariant  a part begins after everything that it needs has started, and is stopped before any of
+//            that is. After a failure what does not need the part that failed still begins, so that
+//            one start reports every mistake it can find.
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "katana/base/system/result.hpp"
+#include "katana/base/values/instant.hpp"
+
+namespace katana::app {
+
+struct Part {
+  std::string name;
+  std::vector<std::string> needs = {};  // names of other parts
+  std::function<Result<void>()> start;
+  std::function<void()> stop = {};  // only of a part that started; none: there is nothing to stop
+  std::string remedy = {};          // what to do when it fails, as a sentence; may be empty
+};
+
+struct PartReport {
+  std::string name;
+  Duration began = {};  // since the first part
+  Duration took = {};
+};
+
+class Startup {
+ public:
+  using Clock = std::function<Instant()>;
+
+  explicit Startup(Clock clock = {});  // none: the machine's
+  Startup(const Startup&) = delete;
+  Startup& operator=(const Startup&) = delete;
+  ~Startup();  // stop()
+
+  void add(Part part);
+  // Without a thread: parts that do not need one another start in the order of add().
+  void start_one_by_one() noexcept { threads_ = false; }
+  Result<void> start();
+  // Everything that started, the last first. Once.
+  void stop() noexcept;
+
+  // Of what has started, in the order in which it ended.
+  const std::vector<PartReport>& reports() const noexcept { return reports_; }
+  // "configuration 0.3 ms, log 0.1 ms, …"
+  std::string describe() const;
+
+ private:
+  enum class State : std::uint8_t { waiting, running, started, failed };
+  struct Held {
+    Part part;
+    std::vector<std::size_t> needs;
+    State state = State::waiting;
+  };
+
+  Result<void> resolve();
+  bool may_begin(const Held& held) const;
+  Held* take_ready();
+  void work();
+  void add_worker();
+  void run(Held& held, std::unique_lock<std::mutex>& lock);
+  Error error_of(const Part& part, const Error& cause) const;
+
+  const Clock clock_;
+  bool threads_ = true;
+  std::vector<Held> parts_;
+  std::mutex mutex_;  // what follows, and the states of parts_
+  std::condition_variable changed_;
+  std::vector<std::thread> workers_;
+  std::vector<PartReport> reports_;
+  std::vector<std::size_t> started_;  // in that order
+  std::vector<Error> failures_;
+  std::size_t running_ = 0;
+  Instant began_;
+};
+
+}  // namespace katana::app
+
+// SPDX-License-Identifier: Apache-2.0

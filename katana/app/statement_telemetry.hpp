@@ -1,0 +1,100 @@
+// StatementTelemetry: what a program says about the statements of its database: a warning for each
+// that took long, counts and durations by name, and the program's own hook.
+//
+//   katana_database_statements_total{statement,outcome}      outcome: "ok", or the error's kind
+//   katana_database_statement_duration_seconds{statement}
+//   katana_database_statement_rows_total{statement}          read, or else changed
+//
+//   warn  slow statement: SELECT users  statement="SELECT id, name FROM users WHERE id = $1"
+//         database=postgresql outcome=ok rows=1 duration_us=204113 slow_after_us=200000
+//         request_id=… trace_id=…
+//
+// The record has the fields of the request that the statement was for, as any record has. Names are
+// those of stores/database/statement_name.hpp: 1,024 statements, and "other".
+//
+// Owns       the series, and the names.
+// Borrows    the Log behind the logger, and the metrics' registry; both outlive the database.
+// Thread     any.
+// Allocates  for a statement that was not seen before, and for a call that fails.
+// Fails      prepare() says which metric could not be registered.
+// Invariant  at most records_max records of slow statements in a period; the next one says how many
+//            were left out. No record has the value of a parameter.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "katana/base/system/result.hpp"
+#include "katana/base/values/instant.hpp"
+#include "katana/observe/log/logger.hpp"
+#include "katana/observe/metrics/registry.hpp"
+#include "katana/stores/database/statement_observer.hpp"
+
+namespace katana::app {
+
+// For programs: called with each statement that is over, on the thread that awaited it, which is a
+// reactor's for requests: it must not block. What it is given is borrowed for the call. For spans.
+using OnStatement = std::function<void(const database::StatementReport&)>;
+
+// What is said, and to whom.
+struct StatementTelemetryOptions {
+  log::Logger slow = {};                 // discards
+  Duration slow_after = {};              // 0: nothing is slow
+  metrics::Registry* metrics = nullptr;  // null: none
+  OnStatement on_statement = {};         // null: none
+  std::function<Instant()> clock = {};   // null: the machine's monotonic one
+};
+
+class StatementTelemetry final : public database::StatementObserver {
+ public:
+  static constexpr std::uint32_t records_max = 20;     // of slow statements, in a period
+  static constexpr Duration period = seconds(10);      // of records_max
+  static constexpr std::size_t text_bytes_max = 2000;  // of a statement, in a record
+
+  explicit StatementTelemetry(StatementTelemetryOptions options);
+  ~StatementTelemetry();
+
+  // Registers the metrics. Before the first report.
+  Result<void> prepare();
+  // From any thread.
+  void set_slow_after(Duration duration) noexcept {
+    slow_after_ns_.store(duration.ns, std::memory_order_relaxed);
+  }
+
+  Instant now() const noexcept override;
+  void on_statement(const database::StatementReport& report) noexcept override;
+
+ private:
+  struct Families {
+    metrics::Family<metrics::Counter> statements;
+    metrics::Family<metrics::LogHistogram> durations;
+    metrics::Family<metrics::Counter> rows;
+  };
+  struct Series {
+    metrics::Counter succeeded;
+    metrics::LogHistogram duration;
+    metrics::Counter rows;
+  };
+
+  void count(const database::StatementReport& report);
+  const Series& series_of(const database::StatementReport& report);
+  void warn_of(const database::StatementReport& report, std::int64_t slow_after_ns);
+  void call_hook(const database::StatementReport& report) noexcept;
+
+  const StatementTelemetryOptions options_;
+  std::atomic<std::int64_t> slow_after_ns_;
+  std::unique_ptr<log::RateLimit> limit_;
+  std::optional<Families> families_;
+  std::vector<std::atomic<const Series*>> series_;  // by the number of the name
+  std::mutex mutex_;                                // what follows
+  std::vector<std::unique_ptr<const Series>> made_;
+};
+
+}  // namespace katana::app
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,57 @@
+// Mailbox: messages from any thread to one executor.
+//
+// Owns       nothing: a Message belongs to its sender until run() is called by the executor,
+//            and to the callee then. So a mailbox is bounded by the messages its senders hold, and
+//            posting cannot fail.
+// Thread     post() any; take_all() the executor's.
+// Allocates  never.
+// Invariant  messages of one sender run in the order in which they were posted.
+#pragma once
+
+#include <atomic>
+
+#include "katana/base/coroutine/executor.hpp"
+
+namespace katana {
+
+class Mailbox {
+ public:
+  // True: the mailbox was empty, so its executor may sleep and has to be woken.
+  bool post(Message& message) noexcept {
+    Message* first = newest_.load(std::memory_order_relaxed);
+    do {
+      message.next = first;
+      // At least release: what the sender wrote into the message is seen by take_all(), which
+      // acquires. And seq_cst, for free with a locked instruction, for has_messages().
+    } while (!newest_.compare_exchange_weak(first, &message, std::memory_order_seq_cst,
+                                            std::memory_order_relaxed));
+    return first == nullptr;
+  }
+
+  // Ordered with what an executor does before it sleeps (seq_cst).
+  bool has_messages() const noexcept { return newest_.load(std::memory_order_seq_cst) != nullptr; }
+
+  // Every message so far, oldest first, linked by `next`.
+  Message* take_all() noexcept {
+    // A plain load first: a turn without messages must not cost a locked instruction.
+    if (newest_.load(std::memory_order_relaxed) == nullptr) return nullptr;
+    // Release too: whoever finds the mailbox empty because of this may post again what announced
+    // that it was not, and this thread is done with that message.
+    Message* newest = newest_.exchange(nullptr, std::memory_order_acq_rel);
+    Message* oldest = nullptr;
+    while (newest != nullptr) {
+      Message* const prev = newest->next;
+      newest->next = oldest;
+      oldest = newest;
+      newest = prev;
+    }
+    return oldest;
+  }
+
+ private:
+  std::atomic<Message*> newest_ = nullptr;
+};
+
+}  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

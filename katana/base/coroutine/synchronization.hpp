@@ -1,0 +1,239 @@
+// What coroutines of one thread wait for each other by.
+//
+//   AsyncEvent       set() lets everybody on who waits, and who comes later, until reset()
+//   AsyncSemaphore   `co_await semaphore.acquire()` takes one of so many permits and gives it back
+//                    when the permit is destroyed
+//   AsyncMutex       a semaphore of one
+//   AsyncChannel<T>  values from some coroutines to others, at most `capacity` at a time
+//
+// Owns       nothing of those who wait: a coroutine that is destroyed leaves its queue, and a
+//            permit or a value that was meant for it goes to the next.
+// Thread     one: that of the executor (a reactor, or thread::Loop) on which all of them run.
+// Allocates  AsyncChannel its values, up to its capacity.
+// Fails      never. What they wait on outlives them.
+// Invariant  first come, first served. Nobody is resumed within the call that lets him on, but when
+//            the rest of the turn is done, so no call runs code of others.
+#pragma once
+
+#include <coroutine>
+#include <cstddef>
+#include <deque>
+#include <optional>
+#include <utility>
+
+#include "katana/base/coroutine/activity.hpp"
+#include "katana/base/coroutine/executor.hpp"
+#include "katana/base/coroutine/task.hpp"
+#include "katana/base/memory/linked_list.hpp"
+#include "katana/base/system/check.hpp"
+#include "katana/base/system/misuse.hpp"
+
+namespace katana {
+
+// A coroutine in a queue; lives in its frame.
+class QueuedWaiter : private Message, private ListHook<QueuedWaiter> {
+ public:
+  using Queue = LinkedList<QueuedWaiter>;
+  QueuedWaiter(const QueuedWaiter&) = delete;
+  QueuedWaiter& operator=(const QueuedWaiter&) = delete;
+
+  // The first of the queue goes on when the rest of the turn is done. REQUIRES that there is one.
+  static void let_on(Queue& queue) noexcept {
+    QueuedWaiter& first = queue.pop_front();
+    first.queue_ = nullptr;
+    first.let_on_ = true;
+    first.executor_->at_turn_end(first);
+  }
+
+ protected:
+  QueuedWaiter() noexcept : Message(&QueuedWaiter::go_on) {}
+  ~QueuedWaiter() {
+    if (queue_ != nullptr) queue_->remove(*this);
+    if (is_let_on()) executor_->forget_at_turn_end(*this);
+  }
+
+  void wait_in(Queue& queue, std::coroutine_handle<> waiting) {
+    executor_ = Executor::current();
+    if (executor_ == nullptr) [[unlikely]] {
+      throw_misuse("a coroutine waits for another on a thread without an executor",
+                   "run both on one reactor, or by one thread::Loop");
+    }
+    waiting_ = waiting;
+    queue_ = &queue;
+    queue.push_back(*this);
+  }
+  // It was let on, and did not go on yet: what it was given it did not use.
+  bool is_let_on() const noexcept { return let_on_; }
+
+ private:
+  friend class LinkedList<QueuedWaiter>;
+  static void go_on(Message& message) noexcept {
+    auto& self = static_cast<QueuedWaiter&>(message);
+    self.let_on_ = false;
+    const Waiting waiting = self.waiting_;  // the frame may end with it
+    waiting.resume();
+  }
+
+  Queue* queue_ = nullptr;
+  Executor* executor_ = nullptr;
+  bool let_on_ = false;
+  Waiting waiting_;
+};
+
+class AsyncEvent {
+ public:
+  AsyncEvent() noexcept = default;
+  AsyncEvent(const AsyncEvent&) = delete;
+  AsyncEvent& operator=(const AsyncEvent&) = delete;
+  ~AsyncEvent() { KATANA_REQUIRE(queue_.empty()); }
+
+  bool is_set() const noexcept { return set_; }
+  void set() noexcept {
+    set_ = true;
+    while (!queue_.empty()) QueuedWaiter::let_on(queue_);
+  }
+  void reset() noexcept { set_ = false; }
+
+  class [[nodiscard]] Waiter : public QueuedWaiter {
+   public:
+    explicit Waiter(AsyncEvent& event) noexcept : event_(event) {}
+    bool await_ready() const noexcept { return event_.set_; }
+    void await_suspend(std::coroutine_handle<> waiting) { wait_in(event_.queue_, waiting); }
+    void await_resume() const noexcept {}
+
+   private:
+    AsyncEvent& event_;
+  };
+  Waiter wait() noexcept { return Waiter(*this); }
+
+ private:
+  QueuedWaiter::Queue queue_;
+  bool set_ = false;
+};
+
+class AsyncSemaphore {
+ public:
+  explicit AsyncSemaphore(std::size_t permits) noexcept : permits_(permits) {}
+  AsyncSemaphore(const AsyncSemaphore&) = delete;
+  AsyncSemaphore& operator=(const AsyncSemaphore&) = delete;
+  ~AsyncSemaphore() { KATANA_REQUIRE(queue_.empty()); }
+
+  // Gives back what was taken when it is destroyed.
+  class [[nodiscard]] Permit {
+   public:
+    Permit(Permit&& other) noexcept : semaphore_(std::exchange(other.semaphore_, nullptr)) {}
+    Permit& operator=(Permit&& other) noexcept {
+      std::swap(semaphore_, other.semaphore_);
+      return *this;
+    }
+    ~Permit() {
+      if (semaphore_ != nullptr) semaphore_->release();
+    }
+
+    // It is not given back: release() makes another.
+    void keep() noexcept { semaphore_ = nullptr; }
+
+   private:
+    friend class AsyncSemaphore;
+    explicit Permit(AsyncSemaphore& semaphore) noexcept : semaphore_(&semaphore) {}
+    AsyncSemaphore* semaphore_;
+  };
+
+  class [[nodiscard]] Acquire : public QueuedWaiter {
+   public:
+    explicit Acquire(AsyncSemaphore& semaphore) noexcept : semaphore_(semaphore) {}
+    ~Acquire() {
+      if (is_let_on()) semaphore_.release();
+    }
+    bool await_ready() noexcept {
+      if (semaphore_.permits_ == 0) return false;
+      --semaphore_.permits_;
+      return true;
+    }
+    void await_suspend(std::coroutine_handle<> waiting) { wait_in(semaphore_.queue_, waiting); }
+    Permit await_resume() const noexcept { return Permit(semaphore_); }
+
+   private:
+    AsyncSemaphore& semaphore_;
+  };
+  Acquire acquire() noexcept { return Acquire(*this); }
+  // Nothing when none is left, or others wait.
+  std::optional<Permit> try_acquire() noexcept {
+    if (permits_ == 0) return std::nullopt;
+    --permits_;
+    return Permit(*this);
+  }
+  // One more permit. It goes from hand to hand while somebody waits: who comes now cannot overtake.
+  void release() noexcept {
+    if (queue_.empty()) {
+      ++permits_;
+    } else {
+      QueuedWaiter::let_on(queue_);
+    }
+  }
+  // That nobody has, and that nobody waits for.
+  std::size_t permits() const noexcept { return permits_; }
+  std::size_t waiting() const noexcept { return queue_.size(); }
+
+ private:
+  QueuedWaiter::Queue queue_;
+  std::size_t permits_;
+};
+
+class AsyncMutex {
+ public:
+  using Lock = AsyncSemaphore::Permit;
+  AsyncSemaphore::Acquire lock() noexcept { return semaphore_.acquire(); }
+  std::optional<Lock> try_lock() noexcept { return semaphore_.try_acquire(); }
+
+ private:
+  AsyncSemaphore semaphore_{1};
+};
+
+template <class T>
+class AsyncChannel {
+ public:
+  // REQUIRES a capacity of one at least.
+  explicit AsyncChannel(std::size_t capacity) : free_(capacity), taken_(0) {
+    KATANA_REQUIRE(capacity > 0);
+  }
+
+  // Waits for room. False: the channel is closed, and the value was not taken.
+  Task<bool> send(T value) {
+    AsyncSemaphore::Permit room = co_await free_.acquire();
+    if (closed_) co_return false;
+    values_.push_back(std::move(value));
+    room.keep();
+    taken_.release();
+    co_return true;
+  }
+  // Waits for a value. Nothing: the channel is closed, and all that it took was received.
+  Task<std::optional<T>> receive() {
+    AsyncSemaphore::Permit one = co_await taken_.acquire();
+    if (values_.empty()) co_return std::nullopt;
+    std::optional<T> value(std::move(values_.front()));
+    values_.pop_front();
+    one.keep();
+    free_.release();
+    co_return value;
+  }
+  // Nothing is taken any more; what was taken is still received.
+  void close() noexcept {
+    if (std::exchange(closed_, true)) return;
+    // Each who waits finds it closed, and hands this permit to the next.
+    free_.release();
+    taken_.release();
+  }
+  bool is_closed() const noexcept { return closed_; }
+  std::size_t size() const noexcept { return values_.size(); }
+
+ private:
+  AsyncSemaphore free_;   // places
+  AsyncSemaphore taken_;  // values
+  std::deque<T> values_;
+  bool closed_ = false;
+};
+
+}  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

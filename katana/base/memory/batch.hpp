@@ -1,0 +1,91 @@
+// Batch: messages for many connections, framed once, held once, and never changed after that.
+//
+// What members of a chat room say within one turn of a reactor is one batch, and so is what is
+// published to a topic: the outboxes of all recipients refer to it, as a whole or to parts.
+//
+//   Block   the memory: sizes and bytes. Counts the batches that stand for it, one for each
+//           reactor, and goes when the last does.
+//   Batch   one reactor's hold on a block: counts that reactor's references, without an atomic.
+//
+// Owns       a Block its bytes; a Batch its share of the block.
+// Thread     a Batch its reactor's; a Block any.
+// Allocates  from the recycler; the origin's batch lies in its block.
+// Fails      std::bad_alloc.
+// Invariant  the bytes are immutable once anybody but their writer has seen them.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "katana/base/memory/held_memory.hpp"
+#include "katana/base/memory/retained.hpp"
+#include "katana/base/text/bytes.hpp"
+
+namespace katana {
+
+class Block;
+
+class Batch final : public Retained {
+ public:
+  Bytes bytes() const noexcept;
+  std::uint32_t messages() const noexcept;
+  // What the block costs, in all.
+  std::size_t allocated_bytes() const noexcept;
+  Block& block() noexcept { return *block_; }
+  // Charges what the block costs to the reactor's memory, once, until nobody refers to the batch.
+  // Each reactor's batch counts all of the block. Borrows `memory` until then.
+  void charge_to(HeldMemory& memory) noexcept {
+    if (memory_ != nullptr) return;
+    memory_ = &memory;
+    std::size_t charged = 0;
+    memory.set(Holder::queue, charged, allocated_bytes());
+  }
+
+ private:
+  friend class Block;
+  void discharge() noexcept {
+    if (memory_ == nullptr) return;
+    std::size_t charged = allocated_bytes();
+    memory_->set(Holder::queue, charged, 0);
+  }
+  Batch(Block& block, void (*action)(Retained&) noexcept) noexcept
+      : Retained(action), block_(&block) {}
+  Block* block_;
+  HeldMemory* memory_ = nullptr;  // null: not charged
+};
+
+class Block {
+ public:
+  // A block with room for `size` bytes, which the caller writes to data() before anybody else sees
+  // it, and its batch for this reactor, to which the caller has a reference.
+  static Batch& make(std::size_t size, std::uint32_t messages);
+  // Another reactor's hold on it; the caller has a reference. REQUIRES a share(), which it takes.
+  Batch& adopt();
+
+  // A promise to adopt() or drop().
+  void share() noexcept { holders_.fetch_add(1, std::memory_order_relaxed); }
+  void drop() noexcept;
+
+  char* data() noexcept { return reinterpret_cast<char*>(this + 1); }
+  Bytes bytes() const noexcept { return {reinterpret_cast<const char*>(this + 1), size_}; }
+  std::uint32_t messages() const noexcept { return messages_; }
+  std::size_t allocated_bytes() const noexcept;
+
+ private:
+  Block(std::size_t size, std::uint32_t messages) noexcept;
+  static void on_origin_released(Retained& batch) noexcept;
+  static void on_adopted_released(Retained& batch) noexcept;
+
+  std::atomic<std::uint32_t> holders_ = 1;
+  std::uint32_t size_;
+  std::uint32_t messages_;
+  Batch origin_;
+};
+
+inline Bytes Batch::bytes() const noexcept { return block_->bytes(); }
+inline std::uint32_t Batch::messages() const noexcept { return block_->messages(); }
+inline std::size_t Batch::allocated_bytes() const noexcept { return block_->allocated_bytes(); }
+
+}  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

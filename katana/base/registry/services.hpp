@@ -1,0 +1,186 @@
+// Services: what a sealed registry made. Scope: the services of one request, job or session.
+//
+//   Users& users = services.get<Users>();               // keep the reference: it stays
+//   Result<Owned<Parser>> parser = services.make<Parser>();
+//   Scope scope(services);
+//   Result<Transaction*> transaction = scope.get<Transaction>();
+//
+// Owns       the singletons; a Scope its scoped services. Both destroy in reverse order.
+// Borrows    a Scope its Services.
+// Thread     Services: any, for everything but the destructor; nothing changes after seal(). A
+//            Scope: one at a time.
+// Allocates  a lookup never; a Scope one list when its first scoped service is made.
+// Fails      get() of a singleton that nobody registered is a defect of the caller and aborts, by
+//            name; find() is null and slot() an Error then. Factories of scoped and transient
+//            services fail with an Error that names the service and what it needs.
+// Invariant  what get() and find() return stays where it is until the services end.
+//
+// A lookup by type hashes the address of its TypeInfo into a table that is at most a quarter full.
+// A Slot is the place itself: it was looked up once, and is checked against the type at each use.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "katana/base/registry/entry.hpp"
+#include "katana/base/system/hints.hpp"
+#include "katana/base/system/result.hpp"
+
+namespace katana::registry {
+
+// Where a service is, looked up once. Good for the Services that gave it and their scopes.
+template <class T>
+class Slot {
+ public:
+  Slot() = default;  // of nothing; using it is a defect
+
+ private:
+  friend class Services;
+  friend class Scope;
+  explicit Slot(std::uint32_t index) noexcept : index_(index) {}
+  std::uint32_t index_ = UINT32_MAX;
+};
+
+class Services {
+ public:
+  ~Services();
+  Services(const Services&) = delete;
+  Services& operator=(const Services&) = delete;
+
+  // A singleton. REQUIRES that it is registered as one.
+  template <class T>
+  T& get() const noexcept {
+    void* const object = look_up(type_info_of<T>())->object;
+    if (object == nullptr) [[unlikely]]
+      refuse(type_info_of<T>());
+    return *static_cast<T*>(object);
+  }
+  // The same by its place.
+  template <class T>
+  T& get(Slot<T> slot) const noexcept {
+    const Held& held = held_at(slot.index_, type_info_of<T>());
+    if (held.object == nullptr) [[unlikely]]
+      refuse(type_info_of<T>());
+    return *static_cast<T*>(held.object);
+  }
+  // A singleton, or null.
+  template <class T>
+  T* find() const noexcept {
+    return static_cast<T*>(look_up(type_info_of<T>())->object);
+  }
+  // The place of a service of any lifetime.
+  template <class T>
+  Result<Slot<T>> slot() const {
+    const Found* const found = look_up(type_info_of<T>());
+    if (found->type == nullptr) return std::unexpected(unknown(type_info_of<T>()));
+    return Slot<T>(found->index);
+  }
+  // A transient service whose needs are singletons and other transient ones.
+  template <class T>
+  Result<Owned<T>> make() const {
+    return owned<T>(make_transient(type_info_of<T>(), nullptr));
+  }
+
+  // One line for each service, in the order in which they are made: name, lifetime, needs.
+  std::string describe() const;
+
+ private:
+  friend class Registry;
+  friend class Scope;
+
+  struct Found {
+    const TypeInfo* type = nullptr;
+    void* object = nullptr;  // of a singleton
+    std::uint32_t index = 0;
+  };
+  struct Held {
+    const TypeInfo* type;
+    void* object;
+  };
+
+  // `order` names every entry, each after those that it needs.
+  Services(std::vector<detail::Entry> entries, const std::vector<std::uint32_t>& order);
+
+  const Found* look_up(const TypeInfo* type) const noexcept {
+    // Fibonacci hashing: the upper bits of the product are the best mixed.
+    std::size_t at = (reinterpret_cast<std::uintptr_t>(type) * 0x9E3779B97F4A7C15u) >> shift_;
+    while (table_[at].type != type) {
+      if (table_[at].type == nullptr) return &table_[at];
+      at = (at + 1) & mask_;
+    }
+    return &table_[at];
+  }
+  const Held& held_at(std::uint32_t index, const TypeInfo* type) const noexcept {
+    if (index >= held_.size() || held_[index].type != type) [[unlikely]]
+      refuse(type);
+    return held_[index];
+  }
+  [[noreturn]] KATANA_RARE void refuse(const TypeInfo* type) const noexcept;
+
+  Result<void> make_singletons();
+  void build_table();
+  Error unknown(const TypeInfo* type) const;
+  Result<detail::Made> call_factory(const detail::Entry& entry, class Scope* scope) const;
+  Result<detail::Made> make_transient(const TypeInfo* type, class Scope* scope) const;
+  Result<detail::Made> argument(const detail::Need& need, class Scope* scope) const;
+
+  template <class T>
+  static Result<Owned<T>> owned(Result<detail::Made> made) {
+    if (!made) return std::unexpected(std::move(made).error());
+    return Owned<T>(static_cast<T*>(made->interface), made->owner);
+  }
+
+  unsigned shift_ = 0;
+  std::size_t mask_ = 0;
+  std::vector<Found> table_;
+  std::vector<Held> held_;              // by index of entry
+  std::vector<detail::Entry> entries_;  // each after those that it needs
+  std::vector<detail::Destroyer> made_;
+};
+
+class Scope {
+ public:
+  explicit Scope(const Services& services) noexcept : services_(services) {}
+  ~Scope();
+  Scope(const Scope&) = delete;
+  Scope& operator=(const Scope&) = delete;
+
+  // A scoped service, made when it is first asked for here; or a singleton.
+  template <class T>
+  Result<T*> get() {
+    return pointer<T>(get_shared(type_info_of<T>()));
+  }
+  template <class T>
+  Result<T*> get(Slot<T> slot) {
+    (void)services_.held_at(slot.index_, type_info_of<T>());
+    return pointer<T>(get_at(slot.index_));
+  }
+  // A transient service, which may need scoped ones of this scope.
+  template <class T>
+  Result<Owned<T>> make() {
+    return Services::owned<T>(services_.make_transient(type_info_of<T>(), this));
+  }
+
+ private:
+  friend class Services;
+
+  Result<void*> get_shared(const TypeInfo* type);
+  Result<void*> get_at(std::uint32_t index);
+  template <class T>
+  static Result<T*> pointer(Result<void*> object) {
+    if (!object) return std::unexpected(std::move(object).error());
+    return static_cast<T*>(*object);
+  }
+
+  const Services& services_;
+  std::vector<void*> objects_;  // by index of entry; empty until the first is made
+  std::vector<detail::Destroyer> made_;
+};
+
+}  // namespace katana::registry
+
+// SPDX-License-Identifier: Apache-2.0

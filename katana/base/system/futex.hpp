@@ -1,0 +1,29 @@
+// futex_wait() and futex_wake(): a thread sleeps until a word of memory changes.
+//
+// Thread     any; both are safe in a signal handler.
+// Allocates  never.
+// Fails      never; futex_wait() may return early, so its caller looks at the word again.
+// Invariant  a waker that changed the word before futex_wake() is not missed by a sleeper that
+//            expected the old value.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "katana/base/values/instant.hpp"
+
+namespace katana {
+
+using FutexWord = std::atomic<std::uint32_t>;
+
+// Returns when woken, when `timeout` has passed (a negative one never does), or at once when the
+// word is not `expected`.
+void futex_wait(const FutexWord& word, std::uint32_t expected, Duration timeout = {-1}) noexcept;
+
+// Wakes at most `count` sleepers. Reads nothing at the address, so the word may be gone already: at
+// worst a stranger who sleeps on what is there now looks again.
+void futex_wake(const FutexWord* word, int count) noexcept;
+
+}  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

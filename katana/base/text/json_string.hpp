@@ -1,0 +1,157 @@
+// JSON strings: text as JSON writes it, into memory that the caller made sure of, or behind a Text.
+//
+// Thread     any.
+// Allocates  append_json_text(), from the recycler.
+// Fails      never: octets that are no UTF-8 become U+FFFD.
+// Invariant  put_…() writes at most what its bound says, and returns where it ended.
+// Source     RFC 8259 §7.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+#include "katana/base/system/hints.hpp"
+#include "katana/base/text/bytes.hpp"
+#include "katana/base/text/text.hpp"
+
+namespace katana {
+
+// A character becomes \u00xx at worst, an octet that is none three octets.
+constexpr std::size_t json_text_bound(std::size_t bytes) noexcept { return 6 * bytes + 2; }
+
+namespace json_detail {
+
+constexpr bool is_plain(char c) noexcept {
+  return static_cast<std::uint8_t>(c) >= 0x20 && static_cast<std::uint8_t>(c) < 0x80 && c != '"' &&
+         c != '\\';
+}
+
+#if defined(__SSE2__)
+// All bits of each octet that is not plain.
+[[gnu::always_inline]] inline __m128i find_special(__m128i text) noexcept {
+  // Compared as signed numbers, what is not ASCII is below a space, too.
+  return _mm_or_si128(_mm_cmplt_epi8(text, _mm_set1_epi8(0x20)),
+                      _mm_or_si128(_mm_cmpeq_epi8(text, _mm_set1_epi8('"')),
+                                   _mm_cmpeq_epi8(text, _mm_set1_epi8('\\'))));
+}
+// A bit for each of sixteen octets that is not plain.
+[[gnu::always_inline]] inline unsigned not_plain(__m128i text) noexcept {
+  return static_cast<unsigned>(_mm_movemask_epi8(find_special(text)));
+}
+inline __m128i load(const char* from) noexcept {
+  return _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
+}
+inline void store(char* at, __m128i text) noexcept {
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(at), text);
+}
+
+// As put_plain for less than sixteen octets: the two ends of the text, which may overlap, are
+// judged in one register.
+[[gnu::always_inline]] inline void put_plain_short(char*& at, const char*& from,
+                                                   const char* end) noexcept {
+  const auto size = static_cast<std::size_t>(end - from);
+  const auto copy_ends = [&]<class Word>(Word first, auto judged) __attribute__((always_inline)) {
+    Word last;
+    std::memcpy(&first, from, sizeof first);
+    std::memcpy(&last, end - sizeof last, sizeof last);
+    if (judged(first, last) != 0) return false;
+    std::memcpy(at, &first, sizeof first);
+    std::memcpy(at + size - sizeof last, &last, sizeof last);
+    at += size;
+    from = end;
+    return true;
+  };
+  if (size >= 8) {
+    const auto judged = [](std::int64_t first, std::int64_t last) {
+      return not_plain(_mm_set_epi64x(last, first));
+    };
+    if (copy_ends(std::int64_t{}, judged)) return;
+  } else if (size >= 4) {
+    const auto judged = [](std::int32_t first, std::int32_t last) {
+      return not_plain(_mm_set_epi32(last, first, last, first));
+    };
+    if (copy_ends(std::int32_t{}, judged)) return;
+  }
+  while (from != end && is_plain(*from)) *at++ = *from++;
+}
+
+// Copies plain characters until `end` or one that is not.
+[[gnu::always_inline]] inline void put_plain(char*& at, const char*& from,
+                                             const char* end) noexcept {
+  const std::ptrdiff_t size = end - from;
+  if (size < 16) return put_plain_short(at, from, end);
+  if (size <= 32) {
+    // Both ends at once, which may overlap: the length of most texts, and one branch.
+    const __m128i first = load(from), last = load(end - 16);
+    if (_mm_movemask_epi8(_mm_or_si128(find_special(first), find_special(last))) == 0) [[likely]] {
+      store(at, first);
+      store(at + size - 16, last);
+      at += size;
+      from = end;
+      return;
+    }
+  }
+  const auto advance = [&](unsigned special, std::ptrdiff_t count) __attribute__((always_inline)) {
+    const std::ptrdiff_t plain = special == 0 ? count : std::countr_zero(special);
+    at += plain;
+    from += plain;
+    return special == 0;
+  };
+  do {
+    const __m128i text = load(from);
+    store(at, text);
+    if (!advance(not_plain(text), 16)) return;
+  } while (end - from >= 16);
+  if (from == end) return;
+  // The last sixteen octets: those that were copied already are the same again.
+  const std::ptrdiff_t again = 16 - (end - from);
+  const __m128i text = load(from - again);
+  store(at - again, text);
+  advance(not_plain(text) >> again, end - from);
+}
+#else
+[[gnu::always_inline]] inline void put_plain(char*& at, const char*& from,
+                                             const char* end) noexcept {
+  while (from != end && is_plain(*from)) *at++ = *from++;
+}
+#endif
+
+// Writes what is not plain, until `end` or something that is. REQUIRES from != end.
+KATANA_RARE char* put_special(char* at, const char*& from, const char* end) noexcept;
+
+}  // namespace json_detail
+
+// `text` without quotes around it. REQUIRES room for 6 octets for each of `text`.
+[[gnu::always_inline]] inline char* put_json_characters(char* at, Bytes text) noexcept {
+  const char* from = text.data();
+  const char* const end = from + text.size();
+  json_detail::put_plain(at, from, end);
+  while (from != end) [[unlikely]] {
+    at = json_detail::put_special(at, from, end);
+    // What is left is not longer: g++ 14 warns of short texts otherwise.
+    if (static_cast<std::size_t>(end - from) > text.size()) __builtin_unreachable();
+    json_detail::put_plain(at, from, end);
+  }
+  return at;
+}
+
+// REQUIRES room for json_text_bound(text.size()).
+[[gnu::always_inline]] inline char* put_json_text(char* at, Bytes text) noexcept {
+  *at++ = '"';
+  at = put_json_characters(at, text);
+  *at++ = '"';
+  return at;
+}
+
+// In quotes.
+void append_json_text(Text& to, Bytes text);
+
+}  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

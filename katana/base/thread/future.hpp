@@ -1,0 +1,144 @@
+// Future<T>: the one who waits for a job on a pool.
+//
+//   Future<int> answer = pool.submit([] { return 42; });
+//   Result<int> result = answer.get();
+//
+// Owns       half of the state that it shares with the job; whoever is the last destroys it.
+//            Dropping a future does not cancel its job.
+// Thread     one at a time; the job may end on any other.
+// Allocates  one piece of the recycler for callable, state and value together.
+// Fails      get() returns Code::cancelled when the job was cancelled before it began,
+//            resource_exhausted when the queue was full, unavailable when the pool was stopped; it
+//            rethrows what the callable threw. What nobody gets is reported (see unseen.hpp).
+// Invariant  get() returns when the job has ended, however it did: no accepted job is forgotten.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <exception>
+#include <stop_token>
+#include <thread>
+#include <utility>
+
+#include "katana/base/coroutine/executor.hpp"
+#include "katana/base/system/adaptive_spin.hpp"
+#include "katana/base/system/check.hpp"
+#include "katana/base/system/futex.hpp"
+#include "katana/base/system/hints.hpp"
+#include "katana/base/system/result.hpp"
+#include "katana/base/thread/awaited_call.hpp"
+#include "katana/base/thread/job.hpp"
+#include "katana/base/thread/outcome.hpp"
+
+namespace katana::thread {
+
+class Pool;
+
+namespace detail {
+
+// Bits of the word that a future and its job share.
+inline constexpr std::uint32_t done_bit = 1;     // the outcome is there; set by the job, once
+inline constexpr std::uint32_t sleeper_bit = 2;  // somebody sleeps on the word
+inline constexpr std::uint32_t gone_bit = 4;     // the future is gone: the job destroys the state
+inline constexpr std::uint32_t cancel_bit = 8;   // a job that has not begun shall not
+
+[[noreturn]] KATANA_RARE void throw_wait_misuse();
+[[noreturn]] KATANA_RARE void throw_run_misuse(bool without_executor);
+
+template <class Value>
+struct FutureState {
+  explicit FutureState(void (*destroyer)(FutureState*) noexcept) noexcept : destroy(destroyer) {}
+
+  // Two threads hand this to each other: with small callables and values it is one cache line.
+  void (*destroy)(FutureState*) noexcept;
+  [[no_unique_address]] Outcome<Value> outcome;
+  FutexWord word = 0;
+
+  bool unwanted() const noexcept {
+    return (word.load(std::memory_order_relaxed) & cancel_bit) != 0;
+  }
+  // The job's last touch: after this the future may destroy the state at any moment.
+  void complete() noexcept {
+    // acq_rel: gives the outcome away; and sees what a future did before it went.
+    const std::uint32_t before = word.fetch_or(done_bit, std::memory_order_acq_rel);
+    if ((before & gone_bit) != 0) {
+      destroy(this);
+    } else if ((before & sleeper_bit) != 0) {
+      futex_wake(&word, 1);
+    }
+  }
+};
+
+template <class F, class Token>
+using FutureCall = AwaitedCall<FutureState<Yield<Returned<F>>>, F, Token>;
+
+}  // namespace detail
+
+template <class T>
+class [[nodiscard]] Future {
+ public:
+  using Value = Yield<T>;
+
+  Future(Future&& other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
+  Future& operator=(Future&& other) noexcept {
+    std::swap(state_, other.state_);
+    return *this;
+  }
+  ~Future() {
+    if (state_ == nullptr) return;
+    // A plain look first: a future whose job has ended needs no locked instruction.
+    if (ready() ||
+        (state_->word.fetch_or(detail::gone_bit, std::memory_order_acq_rel) & detail::done_bit)) {
+      state_->destroy(state_);
+    }
+  }
+
+  bool ready() const noexcept {
+    return (state_->word.load(std::memory_order_acquire) & detail::done_bit) != 0;
+  }
+  // Blocks until the job has ended. On a reactor, which would stall its connections, it throws
+  // std::logic_error instead: await Pool::run() there.
+  void wait() const {
+    if (!ready()) wait_long();
+  }
+  // wait(), then what became of the job. Once.
+  Value get() {
+    wait();
+    return state_->outcome.take();
+  }
+  // A job that has not begun will not, and its outcome is Code::cancelled. One that runs goes on;
+  // for that give it a stop token.
+  void cancel() noexcept { state_->word.fetch_or(detail::cancel_bit, std::memory_order_relaxed); }
+
+ private:
+  friend class Pool;
+  explicit Future(detail::FutureState<Value>* state) noexcept : state_(state) {}
+
+  void wait_long() const {
+    if (Executor::current() != nullptr) [[unlikely]]
+      detail::throw_wait_misuse();
+    // Some microseconds, less than a sleep costs; and with few looks, so that somebody who waits
+    // for many futures in a row does not meet the worker at each of them.
+    for (int round = 0; round < 16; ++round) {
+      for (int pause = 0; pause < 16; ++pause) relax();
+      if (ready()) return;
+    }
+    // Somebody else may need this very CPU, the worker for one. Given way to, it gets through all
+    // that it has; woken for one job, this thread would take the CPU from it again.
+    for (int round = 0; round < 16; ++round) {
+      std::this_thread::yield();
+      if (ready()) return;
+    }
+    std::uint32_t seen = state_->word.fetch_or(detail::sleeper_bit, std::memory_order_acq_rel);
+    while ((seen & detail::done_bit) == 0) {
+      futex_wait(state_->word, seen | detail::sleeper_bit);
+      seen = state_->word.load(std::memory_order_acquire);
+    }
+  }
+
+  detail::FutureState<Value>* state_;
+};
+
+}  // namespace katana::thread
+
+// SPDX-License-Identifier: Apache-2.0

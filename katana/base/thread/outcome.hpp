@@ -1,0 +1,94 @@
+// Outcome<T>: what became of a job that somebody waits for: its value, its exception, or an Error
+// that says why it was not run.
+//
+// Owns       first the callable, then, in the same memory, what came of it.
+// Thread     one at a time; the word beside it says whose turn it is.
+// Allocates  nothing beyond what the callable does.
+// Fails      take() rethrows the exception of the callable; one that nobody takes is reported.
+//
+// Yield<T> is what a waiter gets: Result<T>, and for a callable that returns a Result<U> that one,
+// not a Result in a Result.
+#pragma once
+
+#include <exception>
+#include <functional>
+#include <memory>
+#include <stop_token>
+#include <type_traits>
+#include <utility>
+
+#include "katana/base/system/check.hpp"
+#include "katana/base/system/result.hpp"
+#include "katana/base/thread/job.hpp"
+#include "katana/base/thread/unseen.hpp"
+
+namespace katana::thread {
+
+namespace detail {
+template <class T>
+struct YieldOf {
+  using Type = Result<T>;
+};
+template <class T>
+struct YieldOf<Result<T>> {
+  using Type = Result<T>;
+};
+}  // namespace detail
+
+template <class T>
+using Yield = typename detail::YieldOf<std::remove_cvref_t<T>>::Type;
+
+template <class Value>
+class Outcome {
+ public:
+  Outcome() noexcept {}
+  ~Outcome() {
+    if (kind_ == Kind::value) std::destroy_at(&value_);
+    if (kind_ == Kind::exception) std::destroy_at(&thrown_);
+  }
+  Outcome(const Outcome&) = delete;
+  Outcome& operator=(const Outcome&) = delete;
+
+  template <class F, class Token>
+  Ended run(F& f, const Token& token) noexcept {
+    try {
+      if constexpr (std::is_void_v<Returned<F>>) {
+        call_with(f, token);
+        return set(Value(), Ended::ran);
+      } else {
+        return set(Value(call_with(f, token)), Ended::ran);
+      }
+    } catch (...) {
+      std::construct_at(&thrown_, std::current_exception());
+      kind_ = Kind::exception;
+      return Ended::failed;
+    }
+  }
+  Ended refuse(Error error) noexcept {
+    return set(Value(std::unexpected(std::move(error))), Ended::cancelled);
+  }
+  Value take() {
+    KATANA_CHECK(kind_ != Kind::none);
+    if (kind_ == Kind::exception) thrown_.rethrow();
+    return std::move(value_);
+  }
+
+ private:
+  enum class Kind : std::uint8_t { none, value, exception };
+
+  Ended set(Value&& value, Ended ended) {
+    std::construct_at(&value_, std::move(value));
+    kind_ = Kind::value;
+    return ended;
+  }
+
+  union {
+    Value value_;
+    detail::Thrown thrown_;
+  };
+  Kind kind_ = Kind::none;  // last: whoever holds an Outcome may use what is left of its word
+};
+
+}  // namespace katana::thread
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,104 @@
+// Worker: one thread of a pool, what it has claimed, and what it has counted.
+//
+// Owns       its thread.
+// Thread     `claim` any; `signal` its own and whoever wakes it; counts are written by its own and
+//            read by any; the rest belongs to the pool.
+// Allocates  never.
+// Fails      never.
+// Invariant  a claimed position is taken by exactly one thread: whoever moved the claim past it.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <thread>
+
+#include "katana/base/system/futex.hpp"
+#include "katana/base/thread/job.hpp"
+#include "katana/base/thread/snapshot.hpp"
+
+namespace katana::thread {
+
+// Positions [begin, begin + count) of a lane, in one word, so that owner and thief agree about it
+// by one compare-exchange: 48 bits of position, 4 of lane, 12 of count.
+class Claim {
+ public:
+  static constexpr std::size_t count_limit = (1 << 12) - 1;
+
+  Claim() = default;
+  explicit Claim(std::uint64_t word) noexcept : word_(word) {}
+  Claim(std::uint64_t begin, std::size_t queue, std::size_t count) noexcept
+      : word_(begin << 16 | queue << 12 | count) {}
+
+  std::uint64_t word() const noexcept { return word_; }
+  // Modulo 2^48, which every ring divides.
+  std::uint64_t begin() const noexcept { return word_ >> 16; }
+  std::size_t queue() const noexcept { return word_ >> 12 & 15; }
+  std::size_t count() const noexcept { return word_ & count_limit; }
+  // How many positions its begin is behind `head`.
+  std::uint64_t behind(std::uint64_t head) const noexcept {
+    return ((head << 16) - (word_ >> 16 << 16)) >> 16;
+  }
+  Claim without_front() const noexcept { return Claim(word_ + (1 << 16) - 1); }
+  Claim without_back(std::size_t taken) const noexcept { return Claim(word_ - taken); }
+
+ private:
+  std::uint64_t word_ = 0;
+};
+
+struct alignas(64) Worker {
+  struct Taken {
+    Job job;
+    std::int64_t pushed_ns;
+    std::size_t queue;
+  };
+  // A count that one thread writes: no locked instruction.
+  struct Count {
+    std::atomic<std::uint64_t> value = 0;
+    void add(std::uint64_t amount) noexcept {
+      value.store(value.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
+    }
+    std::uint64_t read() const noexcept { return value.load(std::memory_order_relaxed); }
+  };
+  struct Times {
+    std::array<Count, Histogram::buckets_max> buckets;
+    Count sum_ns;
+    void record(Duration value) noexcept {
+      buckets[Histogram::bucket_of(value)].add(1);
+      sum_ns.add(value > Duration{} ? static_cast<std::uint64_t>(value.ns) : 0);
+    }
+    void add_to(Histogram& histogram) const noexcept {
+      for (std::size_t bucket = 0; bucket < buckets.size(); ++bucket) {
+        const std::uint64_t count = buckets[bucket].read();
+        histogram.buckets[bucket] += count;
+        histogram.count += count;
+      }
+      histogram.sum.ns += static_cast<std::int64_t>(sum_ns.read());
+    }
+  };
+  static constexpr std::int64_t not_busy = -1;
+
+  std::atomic<std::uint64_t> claim = 0;
+
+  // Its own.
+  alignas(64) std::uint32_t picks = 0;
+  std::uint32_t claims = 0;
+  std::uint32_t index = 0;
+  std::array<Count, 3> ended;  // by Ended
+  Count stolen;
+  Count busy_ns;                                   // of the times that are over
+  std::atomic<std::int64_t> busy_since{not_busy};  // of the one that is not
+  Times wait;
+  Times run;
+
+  // Of whoever parks and wakes it.
+  alignas(64) FutexWord signal = 0;
+  bool retire = false;  // written before the signal
+  std::atomic<bool> alive = false;
+  std::thread thread;
+};
+
+}  // namespace katana::thread
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,88 @@
+// Box<T>: a value on the heap, for a struct that contains its own type.
+//
+//   struct Node {
+//     std::string name;
+//     Patch<Box<Node>> next;
+//   };
+//   KATANA_DESCRIBE(Node, name, (next, not_null))
+//
+//   node.next = Box(Node{.name = "b", .next = {}});
+//   (*node.next)->name
+//
+// It is copied and compared as what it holds. JSON, MessagePack, the binary format and OpenAPI take
+// it for a T. One that was made by default is empty; what reads fills it, and it is written as
+// null.
+//
+// Owns       its value.
+// Thread     a value.
+// Allocates  one T.
+// Fails      operator*, operator-> REQUIRE a value.
+#pragma once
+
+#include <concepts>
+#include <type_traits>
+#include <utility>
+
+#include "katana/base/system/check.hpp"
+
+namespace katana {
+
+// A T on the heap, or nothing.
+template <class T>
+class Box {
+ public:
+  // What it holds.
+  using element_type = T;
+
+  // Empty.
+  Box() noexcept = default;
+  // Of that value; implicit, so that a member takes one. A template, so that whether a Box can be
+  // made of something else is known without T, which may be an AnyOf of incomplete types.
+  template <class U>
+    requires std::same_as<std::remove_cvref_t<U>, T>
+  Box(U&& value) : value_(new T(std::forward<U>(value))) {}  // NOLINT: it takes no Box
+  Box(const Box& other) : value_(other.value_ != nullptr ? new T(*other.value_) : nullptr) {}
+  Box(Box&& other) noexcept : value_(std::exchange(other.value_, nullptr)) {}
+  Box& operator=(Box other) noexcept {
+    std::swap(value_, other.value_);
+    return *this;
+  }
+  ~Box() { delete value_; }
+
+  // False: it is empty.
+  bool has_value() const noexcept { return value_ != nullptr; }
+  explicit operator bool() const noexcept { return has_value(); }
+
+  // REQUIRES a value.
+  const T& operator*() const {
+    KATANA_REQUIRE(value_ != nullptr);
+    return *value_;
+  }
+  T& operator*() {
+    KATANA_REQUIRE(value_ != nullptr);
+    return *value_;
+  }
+  const T* operator->() const { return &**this; }
+  T* operator->() { return &**this; }
+  // A new value, made by default.
+  T& emplace() {
+    *this = Box(T());
+    return *value_;
+  }
+
+  friend bool operator==(const Box& one, const Box& other) {
+    if (one.value_ == nullptr || other.value_ == nullptr) return one.value_ == other.value_;
+    return *one.value_ == *other.value_;
+  }
+
+ private:
+  // No std::unique_ptr: its default constructor needs to know how T ends, where T is incomplete.
+  T* value_ = nullptr;
+};
+
+template <class T>
+Box(T) -> Box<T>;
+
+}  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

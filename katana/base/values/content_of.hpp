@@ -1,0 +1,160 @@
+// JsonOf<T, types…>, FormOf<T, types…>, RawOf<types…>, ContentOf<A, B, …>: content that may be of
+// several media types, with the one that it is of. A parameter of handlers
+// (http/handlers/content_of.hpp) and an argument of generated clients.
+//
+//   using Change = JsonOf<User, "application/json", "application/merge-patch+json">;
+//   using Upload = ContentOf<JsonOf<User, "application/json">, RawOf<"text/csv", "image/*">>;
+//
+//   Reply change(Change change) { if (change.type == "application/merge-patch+json") … }
+//   client.change({user});                                     // the first type that is listed
+//   client.change({user, "application/merge-patch+json"});
+//   client.upload(RawOf<"text/csv", "image/*">{png, "image/png"});
+//
+// A type is "type/subtype", "type/*", "type/*+suffix" or "*/*", without parameters, in lower case.
+//
+// Owns       its values.
+// Thread     a value.
+// Allocates  its values.
+// Fails      a type that is malformed does not compile.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "katana/base/text/bytes.hpp"
+
+namespace katana {
+
+// A media type, or a range of them, as an argument of a template: "text/csv", "text/*".
+template <std::size_t size>
+struct MediaTypeText {
+  // Of a literal.
+  consteval MediaTypeText(const char (&literal)[size]) {
+    std::copy_n(literal, size, text.begin());
+    std::size_t slashes = 0;
+    for (const char c : bytes()) {
+      slashes += c == '/' ? 1 : 0;
+      const bool upper = c >= 'A' && c <= 'Z';
+      if (upper || c <= ' ' || c == ';' || c == ',') {
+        throw "a media type is type/subtype in lower case, without parameters";
+      }
+    }
+    if (slashes != 1 || bytes().starts_with('/') || bytes().ends_with('/')) {
+      throw "a media type is type/subtype";
+    }
+  }
+  // Without the zero behind it.
+  constexpr Bytes bytes() const noexcept { return {text.data(), size - 1}; }
+
+  std::array<char, size> text{};  // as it stands in the literal
+};
+
+namespace detail {
+
+// What content of a range is sent as where nobody says it; empty: there is nothing that fits.
+constexpr Bytes sent_type(Bytes range) noexcept {
+  if (range == "*/*") return "application/octet-stream";
+  if (range == "text/*") return "text/plain";
+  return range.contains('*') ? Bytes() : range;
+}
+
+}  // namespace detail
+
+// JSON under one of these media types, which all have the same schema.
+template <class T, MediaTypeText... types>
+struct JsonOf {
+  static_assert(sizeof...(types) != 0, "JsonOf<T, \"application/json\", …> lists media types");
+  // In the order in which they are listed.
+  static constexpr std::array<Bytes, sizeof...(types)> media_types{types.bytes()...};
+  // Which of them is sent unless another one is named.
+  static constexpr Bytes first_type = detail::sent_type(media_types[0]);
+
+  T value{};                                   // what was read, or what is sent
+  std::string type = std::string(first_type);  // of the content, in lower case
+  const T& operator*() const noexcept { return value; }
+  const T* operator->() const noexcept { return &value; }
+};
+
+// Content as it is, under one of these media types.
+template <MediaTypeText... types>
+struct RawOf {
+  static_assert(sizeof...(types) != 0, "RawOf<\"text/csv\", …> lists media types");
+  // In the order in which they are listed.
+  static constexpr std::array<Bytes, sizeof...(types)> media_types{types.bytes()...};
+  // Which of them is sent unless another one is named; empty: one has to be named.
+  static constexpr Bytes first_type = detail::sent_type(media_types[0]);
+
+  std::string value{};                         // the octets
+  std::string type = std::string(first_type);  // of the content, in lower case
+};
+
+// A form as a struct, under one or both of these media types: "application/x-www-form-urlencoded",
+// "multipart/form-data". http/forms/form_of.hpp reads it.
+template <class T, MediaTypeText... types>
+struct FormOf {
+  // In the order in which they are listed.
+  static constexpr std::array<Bytes, sizeof...(types)> media_types{types.bytes()...};
+  // Which of them is sent unless another one is named.
+  static constexpr Bytes first_type = media_types[0];
+
+  T value{};                                   // what was read, or what is sent
+  std::string type = std::string(first_type);  // of the content, in lower case
+  const T& operator*() const noexcept { return value; }
+  const T* operator->() const noexcept { return &value; }
+};
+
+// Content that is one of these, JsonOf, FormOf or RawOf; the most specific media type decides.
+template <class... A>
+struct ContentOf {
+  static_assert(sizeof...(A) > 1, "ContentOf<A, B, …> has alternatives");
+  // What it holds.
+  std::variant<A...> value{};
+
+  // The first one.
+  ContentOf() = default;
+  // Implicit, so that an argument takes one of them.
+  template <class B>
+    requires(std::same_as<B, A> || ...)
+  ContentOf(B content) : value(std::move(content)) {}
+
+  // Of the content.
+  const std::string& type() const noexcept {
+    return std::visit([](const auto& each) -> const std::string& { return each.type; }, value);
+  }
+  // Null: it is another one.
+  template <class B>
+  const B* get_if() const noexcept {
+    return std::get_if<B>(&value);
+  }
+  // The same by the place in the list, from 0.
+  template <std::size_t index>
+  const auto* get_if() const noexcept {
+    return std::get_if<index>(&value);
+  }
+};
+
+// Whether T is a JsonOf.
+template <class T>
+inline constexpr bool is_json_of = false;
+// It is.
+template <class T, MediaTypeText... types>
+inline constexpr bool is_json_of<JsonOf<T, types...>> = true;
+
+// How closely `range` describes `type`, both in lower case: 3 exactly, 2 "text/*", "image/*+xml",
+// 1 "*/*", 0 not.
+constexpr int media_type_fit(Bytes range, Bytes type) noexcept {
+  if (range == type) return 3;
+  if (range == "*/*") return 1;
+  const std::size_t star = range.find('*');
+  if (star == Bytes::npos || type.size() < range.size()) return 0;
+  return type.starts_with(range.substr(0, star)) && type.ends_with(range.substr(star + 1)) ? 2 : 0;
+}
+
+}  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

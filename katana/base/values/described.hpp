@@ -1,0 +1,467 @@
+// Described structs: one description of a struct's members, from which JSON, MessagePack, the
+// binary format, configuration, rows of a database, queries and log records are made. No code
+// generator.
+//
+// To describe, in the namespace of the struct and below it:
+//
+//   struct NewUser {
+//     std::string name;
+//     std::string email;
+//     std::optional<int> age;
+//   };
+//   KATANA_DESCRIBE(NewUser, name, email, age)
+//
+// With rules (base/values/rules.hpp) a member stands in parentheses:
+//
+//   KATANA_DESCRIBE(NewUser, (name, length(1, 80)), (email, format::email), (age, range(0, 150)))
+//
+// KATANA_DESCRIBE_STRICT is the same, and says that unknown names are refused whatever the reader
+// would do. KATANA_DESCRIBE_DERIVED(Settings, Base, page_max) has the members that the description
+// of Base names, and then its own. What the macro writes may be written by hand:
+//
+//   constexpr auto katana_describe(const NewUser*) {
+//     using namespace katana::rules;
+//     return describe(refuse_unknown, field(&NewUser::name, "name", length(1, 80)),
+//                     field(&NewUser::email, "email", format::email), field(&NewUser::age, "age"));
+//   }
+//
+// Enumerators have names too; those that are not described have none:
+//
+//   enum class Role { guest, admin };
+//   KATANA_DESCRIBE_ENUM(Role, guest, (admin, "administrator"))
+//
+// Members may be numbers, bool, std::string, std::vector<std::byte>, described enums and structs,
+// lists (std::vector), dictionaries (std::map<std::string, …>), std::optional and Patch
+// (base/values/patch.hpp) of these, variants (base/values/described_variant.hpp,
+// base/values/any_of.hpp) and, of a struct that contains its own type, Box (base/values/box.hpp);
+// which of them it takes is up to what reads the description.
+//
+// To read a description:
+//
+//   Described<T>                              whether there is one
+//   for_each_field<T>([](const auto& field) { field.name; field.pointer; field.rules; });
+//   for_each_field(value, [](const auto& field, auto& member) { … });   const value: const member
+//   for_each_index<T>([](auto index) { if constexpr (field_of<T, index>.rules.secret) … });
+//   field_count<T>, field_of<T, index>, unknown_names<T>
+//   check(value, [](Bytes pointer, std::string words) { … })   every broken rule, with its place
+//   enumerator_name(role), enumerator_from<Role>("admin"), for_each_enumerator<Role>(…)
+//
+// `field_of` and what it holds are constants, so what is not asked for costs nothing at run time.
+//
+// Owns       nothing: names are literals.
+// Thread     any.
+// Allocates  never; check() the words of what is broken.
+// Fails      two members of one name, and rules that do not fit, do not compile.
+// Invariant  members are visited in the order of the description, and only those it names. At most
+//            described_members_max of them.
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "katana/base/text/bytes.hpp"
+#include "katana/base/values/rules.hpp"
+
+namespace katana {
+
+// ---- a description ----
+
+// Of members of a struct. What visits a description is unrolled, so that each costs the compiler.
+inline constexpr std::size_t described_members_max = 200;
+
+// What happens to a name in the input that the description does not have.
+enum class UnknownNames : std::uint8_t { by_reader, refuse, ignore };
+
+template <class S, class M>
+struct DescribedField {
+  using Struct = S;
+  using Member = M;
+  using Value = WithoutOptional<M>;  // what the rules are about
+
+  Bytes name;
+  M S::* pointer;
+  Rules<Value> rules;
+
+  // What a reader that wants everything but optional members (JSON, a row) makes of the marks.
+  constexpr bool required() const noexcept {
+    if (rules.presence == Presence::by_type) return !is_optional<M>;
+    return rules.presence == Presence::required;
+  }
+};
+
+namespace detail {
+
+// A std::tuple of 60 fields takes a compiler half a second for its constructors alone; this has
+// none.
+template <std::size_t index, class Field>
+struct FieldAt {
+  Field field;
+};
+template <class Indexes, class... Fields>
+struct FieldList;
+template <std::size_t... index, class... Fields>
+struct FieldList<std::index_sequence<index...>, Fields...> : FieldAt<index, Fields>... {};
+
+template <std::size_t index, class Field>
+constexpr const Field& field_at(const FieldAt<index, Field>& list) noexcept {
+  return list.field;
+}
+
+}  // namespace detail
+
+template <class... Fields>
+struct Description {
+  static constexpr std::size_t field_count = sizeof...(Fields);
+
+  UnknownNames unknown;
+  detail::FieldList<std::index_sequence_for<Fields...>, Fields...> fields;
+};
+
+template <class T>
+concept Described = requires(const T* type) { katana_describe(type).fields; };
+
+template <Described T>
+inline constexpr auto description_of = katana_describe(static_cast<const T*>(nullptr));
+
+template <Described T>
+inline constexpr std::size_t field_count =
+    std::remove_cvref_t<decltype(description_of<T>)>::field_count;
+
+template <Described T, std::size_t index>
+inline constexpr const auto& field_of = detail::field_at<index>(description_of<T>.fields);
+
+template <Described T>
+inline constexpr UnknownNames unknown_names = description_of<T>.unknown;
+
+template <class Field>
+using MemberOf = typename std::remove_cvref_t<Field>::Member;
+
+// Calls visit(std::integral_constant<std::size_t, index>) for each field.
+template <Described T, class Visit>
+constexpr void for_each_index(Visit&& visit) {
+  [&]<std::size_t... index>(std::index_sequence<index...>) {
+    (visit(std::integral_constant<std::size_t, index>()), ...);
+  }(std::make_index_sequence<field_count<T>>());
+}
+
+// Calls visit(field) for each field.
+template <Described T, class Visit>
+constexpr void for_each_field(Visit&& visit) {
+  [&]<std::size_t... index>(std::index_sequence<index...>) {
+    (visit(field_of<T, index>), ...);
+  }(std::make_index_sequence<field_count<T>>());
+}
+
+// Whether members may be absent from what is written.
+template <Described T>
+inline constexpr bool has_patches = [] {
+  bool has = false;
+  for_each_field<T>([&](const auto& field) { has = has || is_patch<MemberOf<decltype(field)>>; });
+  return has;
+}();
+
+// Calls visit(field, member) for each field of `value`.
+template <class T, class Visit>
+  requires Described<std::remove_const_t<T>>
+constexpr void for_each_field(T& value, Visit&& visit) {
+  for_each_field<std::remove_const_t<T>>(
+      [&](const auto& field) { visit(field, value.*field.pointer); });
+}
+
+namespace rules {
+
+struct Unknown {
+  UnknownNames names;
+};
+inline constexpr Unknown refuse_unknown{UnknownNames::refuse};
+inline constexpr Unknown ignore_unknown{UnknownNames::ignore};
+
+template <class S, class M, class... Marks>
+consteval DescribedField<S, M> field(M S::* pointer, const char* name, Marks... marks) {
+  Rules<WithoutOptional<M>> all;
+  (marks.apply(all), ...);
+  if (all.not_null && !is_patch<M>) throw "not_null is for members of type katana::Patch";
+  return {all.name.empty() ? Bytes(name) : all.name, pointer, all};
+}
+
+// FNV-1a. Each pair of names is compared, for which clang's steps of a constant do not suffice if
+// 200 names have one length and begin alike.
+constexpr std::uint32_t name_hash(Bytes name) noexcept {
+  std::uint32_t hash = 0x811c9dc5u;
+  for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x01000193u;
+  return hash;
+}
+
+template <class... Fields>
+consteval Description<Fields...> describe(Unknown unknown, Fields... fields) {
+  static_assert(sizeof...(Fields) <= described_members_max,
+                "more members than katana::described_members_max: make several structs of it");
+  const std::array<Bytes, sizeof...(Fields) + 1> names{fields.name...};
+  const std::array<std::uint32_t, sizeof...(Fields) + 1> hashes{name_hash(fields.name)...};
+  for (std::size_t one = 0; one < sizeof...(Fields); ++one) {
+    for (std::size_t other = 0; other < one; ++other) {
+      if (hashes[one] != hashes[other]) continue;
+      if (names[one] == names[other]) throw "describe: two members have one name";
+    }
+  }
+  return {unknown.names, {{fields}...}};
+}
+template <class... Fields>
+  requires(!(std::same_as<Fields, Unknown> || ...))
+consteval Description<Fields...> describe(Fields... fields) {
+  return describe(Unknown{UnknownNames::by_reader}, fields...);
+}
+
+template <class Base, std::size_t... index, class... Fields>
+consteval auto describe_after(std::index_sequence<index...>, Fields... fields) {
+  return describe(Unknown{unknown_names<Base>}, field_of<Base, index>..., fields...);
+}
+// Those of the description of Base, and then `fields`.
+template <class S, Described Base, class... Fields>
+  requires std::derived_from<S, Base>
+consteval auto describe_derived(Fields... fields) {
+  return describe_after<Base>(std::make_index_sequence<field_count<Base>>(), fields...);
+}
+
+}  // namespace rules
+
+// ---- enumerations ----
+
+template <class E>
+struct Enumerator {
+  E value;
+  Bytes name;
+};
+
+namespace rules {
+
+template <class E>
+consteval Enumerator<E> enumerator(E value, const char* name) {
+  return {value, name};
+}
+template <class E, std::same_as<Enumerator<E>>... More>
+consteval std::array<Enumerator<E>, 1 + sizeof...(More)> enumerators(Enumerator<E> first,
+                                                                     More... more) {
+  return {first, more...};
+}
+
+}  // namespace rules
+
+template <class T>
+concept DescribedEnum =
+    std::is_enum_v<T> && requires(const T* type) { katana_enumerators(type).size(); };
+
+template <DescribedEnum E>
+inline constexpr auto enumerators_of = katana_enumerators(static_cast<const E*>(nullptr));
+
+template <DescribedEnum E, class Visit>
+constexpr void for_each_enumerator(Visit&& visit) {
+  for (const Enumerator<E>& each : enumerators_of<E>) visit(each);
+}
+
+// Without data() for a value that is not described: the name of one that is may be "".
+template <DescribedEnum E>
+constexpr Bytes enumerator_name(E value) noexcept {
+  for (const Enumerator<E>& each : enumerators_of<E>) {
+    if (each.value == value) return each.name;
+  }
+  return {};
+}
+
+template <DescribedEnum E>
+constexpr std::optional<E> enumerator_from(Bytes name) noexcept {
+  for (const Enumerator<E>& each : enumerators_of<E>) {
+    if (each.name == name) return each.value;
+  }
+  return std::nullopt;
+}
+
+// "one of guest, administrator"
+template <DescribedEnum E>
+std::string enumerator_choices() {
+  std::string words = "one of ";
+  Bytes separator;
+  for (const Enumerator<E>& each : enumerators_of<E>) {
+    words.append(separator).append(each.name.empty() ? Bytes("''") : each.name);
+    separator = ", ";
+  }
+  return words;
+}
+
+// ---- variants ----
+
+// Described by KATANA_DESCRIBE_VARIANT (base/values/described_variant.hpp).
+template <class T>
+concept DescribedVariant =
+    is_variant<T> && requires(const T* type) { katana_alternatives(type).discriminator; };
+
+// ---- checking a whole value ----
+
+// Adds "/name" to a JSON pointer (RFC 6901 §3: ~ is ~0 and / is ~1).
+void append_pointer(std::string& pointer, Bytes name);
+void append_pointer(std::string& pointer, std::size_t index);
+
+namespace detail {
+
+template <class T>
+concept Checked = Described<T> || DescribedVariant<T> || ListMember<T> || DictionaryMember<T> ||
+                  is_any_of<T> || is_box<T>;
+
+template <class T, class Report>
+void check_at(const Rules<T>& rules, const T& value, std::string& pointer, Report& report);
+
+template <class T, class R, class Report>
+void check_element(const R& rules, const T& element, std::string& pointer, Report& report) {
+  if constexpr (is_optional<T>) {
+    if (element) check_at(rules, *element, pointer, report);
+  } else {
+    check_at(rules, element, pointer, report);
+  }
+}
+
+// Calls `inside` with `pointer` one step further.
+template <class Step, class Inside>
+void step_into(std::string& pointer, Step step, Inside&& inside) {
+  const std::size_t size = pointer.size();
+  append_pointer(pointer, step);
+  inside();
+  pointer.resize(size);
+}
+
+template <class T, class Report>
+void check_inside(const Rules<T>& rules, const T& value, std::string& pointer, Report& report) {
+  if constexpr (Described<T>) {
+    for_each_field(value, [&](const auto& field, const auto& member) {
+      step_into(pointer, field.name, [&] { check_element(field.rules, member, pointer, report); });
+    });
+  } else if constexpr (DescribedVariant<T>) {
+    std::visit(
+        [&]<class A>(const A& alternative) {
+          check_inside(Rules<A>(), alternative, pointer, report);
+        },
+        value);
+  } else if constexpr (is_any_of<T>) {
+    value.visit([&]<class A>(const A& each) {
+      if constexpr (Checked<A>) check_inside(Rules<A>(), each, pointer, report);
+    });
+  } else if constexpr (is_box<T>) {
+    using Content = typename T::element_type;
+    if constexpr (Checked<Content>) {
+      if (value) check_inside(Rules<Content>(), *value, pointer, report);
+    }
+  } else if constexpr (DictionaryMember<T>) {
+    for (const auto& [key, element] : value) {
+      step_into(pointer, Bytes(key), [&] { check_element(rules.each, element, pointer, report); });
+    }
+  } else {
+    std::size_t index = 0;
+    for (const auto& element : value) {
+      step_into(pointer, index++, [&] { check_element(rules.each, element, pointer, report); });
+    }
+  }
+}
+
+template <class T, class Report>
+void check_at(const Rules<T>& rules, const T& value, std::string& pointer, Report& report) {
+  if (!obeys(rules, value)) report(Bytes(pointer), broken_rule(rules, value));
+  if constexpr (Checked<T>) check_inside(rules, value, pointer, report);
+}
+
+}  // namespace detail
+
+// Reports every rule that `value` breaks, also inside of it: report(pointer, words), as in
+// report("/items/3/email", "expected an e-mail address, got 'x'").
+template <Described T, class Report>
+void check(const T& value, Report&& report) {
+  std::string pointer;
+  detail::check_at(Rules<T>(), value, pointer, report);
+}
+
+}  // namespace katana
+
+// ---- the macros ----
+
+#define KATANA_DESCRIBE(Struct, ...)                                                          \
+  [[maybe_unused]] constexpr auto katana_describe(const Struct*) {                            \
+    using namespace ::katana::rules;                                                          \
+    return ::katana::rules::describe(                                                         \
+        KATANA_DETAIL_EXPAND(KATANA_DETAIL_EACH(KATANA_DETAIL_MEMBER, Struct, __VA_ARGS__))); \
+  }
+#define KATANA_DESCRIBE_STRICT(Struct, ...)                                                   \
+  [[maybe_unused]] constexpr auto katana_describe(const Struct*) {                            \
+    using namespace ::katana::rules;                                                          \
+    return ::katana::rules::describe(                                                         \
+        ::katana::rules::refuse_unknown,                                                      \
+        KATANA_DETAIL_EXPAND(KATANA_DETAIL_EACH(KATANA_DETAIL_MEMBER, Struct, __VA_ARGS__))); \
+  }
+#define KATANA_DESCRIBE_DERIVED(Struct, Base, ...)                                             \
+  [[maybe_unused]] constexpr auto katana_describe(const Struct*) {                             \
+    using namespace ::katana::rules;                                                           \
+    return ::katana::rules::describe_derived<Struct, Base>(__VA_OPT__(                         \
+        KATANA_DETAIL_EXPAND(KATANA_DETAIL_EACH(KATANA_DETAIL_MEMBER, Struct, __VA_ARGS__)))); \
+  }
+#define KATANA_DESCRIBE_ENUM(Enum, ...)                                                         \
+  [[maybe_unused]] constexpr auto katana_enumerators(const Enum*) {                             \
+    return ::katana::rules::enumerators(                                                        \
+        KATANA_DETAIL_EXPAND(KATANA_DETAIL_EACH(KATANA_DETAIL_ENUMERATOR, Enum, __VA_ARGS__))); \
+  }
+
+// An entry is `member` or `(member, rules…)`: one that stands in parentheses is told by the comma
+// that KATANA_DETAIL_COMMA makes of them.
+#define KATANA_DETAIL_COMMA(...) ,
+#define KATANA_DETAIL_THIRD(first, second, third, ...) third
+#define KATANA_DETAIL_CHOOSE(...) KATANA_DETAIL_THIRD(__VA_ARGS__)
+#define KATANA_DETAIL_MEMBER(Struct, entry)                                                  \
+  KATANA_DETAIL_CHOOSE(KATANA_DETAIL_COMMA entry, KATANA_DETAIL_RULED, KATANA_DETAIL_BARE, ) \
+  (Struct, entry)
+#define KATANA_DETAIL_BARE(Struct, member) ::katana::rules::field(&Struct::member, #member)
+#define KATANA_DETAIL_RULED(Struct, entry) KATANA_DETAIL_RULED_IN(Struct, KATANA_DETAIL_STRIP entry)
+#define KATANA_DETAIL_STRIP(...) __VA_ARGS__
+#define KATANA_DETAIL_RULED_IN(...) KATANA_DETAIL_RULED_FIELD(__VA_ARGS__)
+#define KATANA_DETAIL_RULED_FIELD(Struct, member, ...) \
+  ::katana::rules::field(&Struct::member, #member __VA_OPT__(, ) __VA_ARGS__)
+#define KATANA_DETAIL_ENUMERATOR(Enum, entry)                                                   \
+  KATANA_DETAIL_CHOOSE(KATANA_DETAIL_COMMA entry, KATANA_DETAIL_RENAMED, KATANA_DETAIL_PLAIN, ) \
+  (Enum, entry)
+#define KATANA_DETAIL_PLAIN(Enum, name) ::katana::rules::enumerator(Enum::name, #name)
+#define KATANA_DETAIL_RENAMED(Enum, entry) KATANA_DETAIL_RENAMED_IN(Enum, KATANA_DETAIL_STRIP entry)
+#define KATANA_DETAIL_RENAMED_IN(...) KATANA_DETAIL_RENAMED_AS(__VA_ARGS__)
+#define KATANA_DETAIL_RENAMED_AS(Enum, name, text) ::katana::rules::enumerator(Enum::name, text)
+
+// Applies a macro to each argument. The preprocessor has no recursion: each of the forty scans that
+// KATANA_DETAIL_EXPAND makes takes KATANA_DETAIL_EACH one step further, and a step is eight
+// arguments, because every scan reads again all that was made before.
+#define KATANA_DETAIL_PARENS ()
+#define KATANA_DETAIL_EXPAND(...) \
+  KATANA_DETAIL_EXPAND2(KATANA_DETAIL_EXPAND2(KATANA_DETAIL_EXPAND2(__VA_ARGS__)))
+#define KATANA_DETAIL_EXPAND2(...) \
+  KATANA_DETAIL_EXPAND1(KATANA_DETAIL_EXPAND1(KATANA_DETAIL_EXPAND1(__VA_ARGS__)))
+#define KATANA_DETAIL_EXPAND1(...) \
+  KATANA_DETAIL_EXPAND0(KATANA_DETAIL_EXPAND0(KATANA_DETAIL_EXPAND0(__VA_ARGS__)))
+#define KATANA_DETAIL_EXPAND0(...) __VA_ARGS__
+#define KATANA_DETAIL_EACH(macro, Struct, entry, ...) \
+  macro(Struct, entry) __VA_OPT__(, KATANA_DETAIL_EACH2(macro, Struct, __VA_ARGS__))
+#define KATANA_DETAIL_EACH2(macro, Struct, entry, ...) \
+  macro(Struct, entry) __VA_OPT__(, KATANA_DETAIL_EACH3(macro, Struct, __VA_ARGS__))
+#define KATANA_DETAIL_EACH3(macro, Struct, entry, ...) \
+  macro(Struct, entry) __VA_OPT__(, KATANA_DETAIL_EACH4(macro, Struct, __VA_ARGS__))
+#define KATANA_DETAIL_EACH4(macro, Struct, entry, ...) \
+  macro(Struct, entry) __VA_OPT__(, KATANA_DETAIL_EACH5(macro, Struct, __VA_ARGS__))
+#define KATANA_DETAIL_EACH5(macro, Struct, entry, ...) \
+  macro(Struct, entry) __VA_OPT__(, KATANA_DETAIL_EACH6(macro, Struct, __VA_ARGS__))
+#define KATANA_DETAIL_EACH6(macro, Struct, entry, ...) \
+  macro(Struct, entry) __VA_OPT__(, KATANA_DETAIL_EACH7(macro, Struct, __VA_ARGS__))
+#define KATANA_DETAIL_EACH7(macro, Struct, entry, ...) \
+  macro(Struct, entry) __VA_OPT__(, KATANA_DETAIL_EACH8(macro, Struct, __VA_ARGS__))
+#define KATANA_DETAIL_EACH8(macro, Struct, entry, ...) \
+  macro(Struct, entry)                                 \
+      __VA_OPT__(, KATANA_DETAIL_AGAIN KATANA_DETAIL_PARENS(macro, Struct, __VA_ARGS__))
+#define KATANA_DETAIL_AGAIN() KATANA_DETAIL_EACH
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,50 @@
+// Quantity: a decimal number before a unit, as in 1.5s and 16KiB, and the units of time.
+//
+// Owns       nothing.
+// Thread     any.
+// Allocates  never.
+// Fails      as take() and count() say.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "katana/base/text/bytes.hpp"
+
+namespace katana {
+
+struct Unit {
+  Bytes name;
+  std::uint64_t size;  // in that of the first
+};
+inline constexpr std::array<Unit, 7> time_units = {{{"ns", 1},
+                                                    {"us", 1'000},
+                                                    {"ms", 1'000'000},
+                                                    {"s", 1'000'000'000},
+                                                    {"m", 60'000'000'000},
+                                                    {"h", 3'600'000'000'000},
+                                                    {"d", 86'400'000'000'000}}};
+
+// Without sign: digits, and a fraction as a numerator over a power of ten.
+struct Quantity {
+  std::uint64_t whole = 0;
+  std::uint64_t part = 0;
+  std::uint64_t part_of = 1;
+  bool valid = false;  // there was a number
+  bool large = false;  // the digits say more than a word holds
+
+  // Takes the number off the front of `text`.
+  static Quantity take(Bytes& text) noexcept;
+  // How many steps so many units are. False: it is no whole number of them, or above `limit`.
+  bool count(std::uint64_t unit, std::uint64_t step, std::uint64_t limit,
+             std::uint64_t& result) const noexcept;
+};
+
+// The largest unit, of at least a step, that says `count` steps in a whole number.
+const Unit& largest_unit(std::uint64_t count, std::uint64_t step,
+                         std::span<const Unit> units) noexcept;
+
+}  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,510 @@
+// Rules: what the description of a struct (base/values/described.hpp) says of a member beyond its
+// type.
+//
+//   required, defaulted     absent input is an error; absent input leaves the initialiser's value
+//   length(1, 80)           characters of text (code points), items of a list, octets of bytes
+//   range(0, 150), at_least(0), at_most(9)
+//   pattern("[a-z]+")       the whole text; the language is in base/values/pattern.hpp
+//   format::email, format::uuid, format::date_time, format::date
+//   not_null                of a Patch (base/values/patch.hpp): null is refused, absent is not
+//   satisfies(f, "an even number")   any bool(const Member&)
+//   each(length(1, 20))     the same for each item of a list or value of a dictionary
+//   named("e-mail")         the name in JSON, configuration or a table, when it is not the member's
+//   secret                  not repeated in messages; configuration and logs do not show it
+//   byte_count              a whole number of bytes, which people may write as 16KiB
+//   reloadable              may change while the program runs
+//   deprecated              still read and written, and to be left out by new clients
+//   help("…")               what it means, for whoever has to set it
+//
+// A std::optional or Patch member is judged by what it holds; an empty one breaks no rule.
+//
+// Owns       nothing: names, patterns and sentences are literals.
+// Thread     a value.
+// Allocates  nothing but the message of a rule that is broken.
+// Fails      a rule that does not fit the member's type, or fits no value, does not compile.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "katana/base/text/bytes.hpp"
+#include "katana/base/values/formats.hpp"
+#include "katana/base/values/pattern.hpp"
+#include "katana/base/values/text_form.hpp"
+
+namespace katana {
+
+// ---- kinds of members ----
+
+template <class T>
+struct OptionalOf {
+  using Value = T;
+  static constexpr bool is_optional = false;
+};
+template <class T>
+struct OptionalOf<std::optional<T>> {
+  using Value = T;
+  static constexpr bool is_optional = true;
+};
+// Of a merge patch: absent, null, or a value (base/values/patch.hpp).
+template <class T>
+class Patch;
+template <class T>
+inline constexpr bool is_patch = false;
+template <class T>
+inline constexpr bool is_patch<Patch<T>> = true;
+template <class T>
+struct OptionalOf<Patch<T>> {
+  using Value = T;
+  static constexpr bool is_optional = true;
+};
+// Of std::optional and Patch: null is read into them.
+template <class T>
+inline constexpr bool is_optional = OptionalOf<T>::is_optional;
+// T, or what a std::optional<T> or Patch<T> holds.
+template <class T>
+using WithoutOptional = typename OptionalOf<T>::Value;
+
+// A value on the heap (base/values/box.hpp).
+template <class T>
+class Box;
+// Whether T is a Box.
+template <class T>
+inline constexpr bool is_box = false;
+// It is.
+template <class T>
+inline constexpr bool is_box<Box<T>> = true;
+// One of several types, which it does not name (base/values/any_of.hpp).
+template <class... A>
+class AnyOf;
+// Whether T is an AnyOf.
+template <class T>
+inline constexpr bool is_any_of = false;
+// It is.
+template <class... A>
+inline constexpr bool is_any_of<AnyOf<A...>> = true;
+
+template <class T>
+concept TextMember = std::same_as<T, std::string>;
+template <class T>
+concept BytesMember = std::same_as<T, std::vector<std::byte>>;
+// std::map, std::unordered_map and, in the order of insertion, std::vector<std::pair<…>>; the keys
+// are text.
+template <class T>
+inline constexpr bool is_vector_of_pairs = false;
+template <class V>
+inline constexpr bool is_vector_of_pairs<std::vector<std::pair<std::string, V>>> = true;
+template <class T>
+concept DictionaryMember = is_vector_of_pairs<T> || requires {
+  requires std::same_as<typename T::key_type, std::string>;
+  typename T::mapped_type;
+};
+template <class T>
+concept ListMember = !TextMember<T> && !BytesMember<T> && !DictionaryMember<T> &&
+                     requires(T list, typename T::value_type item) {
+                       list.push_back(std::move(item));
+                       list.size();
+                     };
+template <class T>
+inline constexpr bool is_variant = false;
+template <class... T>
+inline constexpr bool is_variant<std::variant<T...>> = true;
+template <class T>
+concept NumberMember =
+    (std::integral<T> || std::floating_point<T>) && !std::same_as<T, bool> && sizeof(T) <= 8;
+
+namespace detail {
+
+template <class T>
+struct ElementType {};
+template <ListMember T>
+struct ElementType<T> {
+  using Type = typename T::value_type;
+};
+template <DictionaryMember T>
+struct ElementType<T> {
+  using Type = std::remove_cvref_t<decltype(std::declval<T&>().begin()->second)>;
+};
+
+}  // namespace detail
+
+// Of a list its items, of a dictionary its values.
+template <class T>
+using ElementOf = typename detail::ElementType<T>::Type;
+
+// ---- what is said ----
+
+enum class Presence : std::uint8_t {
+  by_type,  // the reader decides: JSON wants every member that is not a std::optional
+  required,
+  defaulted,
+};
+
+template <class T>
+struct Rules;
+
+namespace detail {
+
+struct NoRules {
+  constexpr bool check() const noexcept { return false; }
+};
+// What a range can bound: numbers, and small ordered values such as Duration and Decimal.
+template <class T>
+concept Bounded = NumberMember<T> ||
+                  (!std::is_same_v<T, bool> && !is_variant<T> && std::is_trivially_copyable_v<T> &&
+                   sizeof(T) <= 32 && std::totally_ordered<T>);
+template <class T>
+struct BoundOf {
+  using Type = NoRules;
+};
+template <Bounded T>
+struct BoundOf<T> {
+  using Type = std::optional<T>;
+};
+template <class T>
+struct EachOf {
+  using Type = NoRules;
+};
+template <class T>
+  requires ListMember<T> || DictionaryMember<T>
+struct EachOf<T> {
+  using Type = Rules<WithoutOptional<ElementOf<T>>>;
+};
+
+}  // namespace detail
+
+// T is the member's type without std::optional.
+template <class T>
+struct Rules {
+  static constexpr std::size_t unlimited = SIZE_MAX;
+
+  typename detail::BoundOf<T>::Type least = {};
+  typename detail::BoundOf<T>::Type most = {};
+  std::size_t length_min = 0;
+  std::size_t length_max = unlimited;
+  Bytes pattern = {};
+  Format format = Format::none;
+  bool (*satisfies)(const T&) = nullptr;
+  Bytes satisfies_words = {};
+  typename detail::EachOf<T>::Type each = {};
+
+  Presence presence = Presence::by_type;
+  bool secret = false;
+  bool reloadable = false;
+  bool byte_count = false;
+  bool not_null = false;
+  // New clients leave it out.
+  bool deprecated = false;
+  Bytes help = {};
+  Bytes name = {};
+
+  // Whether a value, or an item of it, can break any of them.
+  constexpr bool check() const noexcept { return check_value() || each.check(); }
+  // Whether a value itself can.
+  constexpr bool check_value() const noexcept {
+    bool bounds = false;
+    if constexpr (detail::Bounded<T>) bounds = least.has_value() || most.has_value();
+    return bounds || check_length() || !pattern.empty() || format != Format::none ||
+           satisfies != nullptr;
+  }
+  constexpr bool check_length() const noexcept {
+    return length_min != 0 || length_max != unlimited;
+  }
+};
+
+// ---- checking ----
+
+template <class T>
+std::size_t length_of(const T& value) noexcept {
+  if constexpr (TextMember<T>) {
+    return count_code_points(value);
+  } else {
+    return value.size();
+  }
+}
+
+// Whether `value` itself, not what it contains, breaks none of the rules.
+template <class T>
+constexpr bool obeys(const Rules<T>& rules, const T& value) noexcept {
+  if constexpr (detail::Bounded<T>) {
+    // Asked the way round that NaN is out of every range.
+    if (rules.least && !(value >= *rules.least)) return false;
+    if (rules.most && !(value <= *rules.most)) return false;
+  }
+  if constexpr (TextMember<T>) {
+    if (!rules.pattern.empty() && !Pattern(rules.pattern).matches(value)) return false;
+    if (!is_format(rules.format, value)) return false;
+  }
+  if constexpr (requires { value.size(); }) {
+    // Octets are at least as many as characters and at most four times: often that says enough.
+    if (value.size() < rules.length_min) return false;
+    if (value.size() > rules.length_max || rules.length_min > 1) {
+      const std::size_t length = length_of(value);
+      if (length < rules.length_min || length > rules.length_max) return false;
+    }
+  }
+  return rules.satisfies == nullptr || rules.satisfies(value);
+}
+
+namespace detail {
+
+// "expected 1 to 80 characters, got 0"
+std::string broken_length(std::size_t least, std::size_t most, std::size_t length, Bytes unit);
+std::string broken_text(Bytes expected, Bytes text);
+
+template <class T>
+std::string broken_bound(const Rules<T>& rules, const T& value) {
+  if constexpr (TextFormed<T>) {
+    const auto text = [](const T& each) { return std::string(Bytes(TextForm<T>::write(each))); };
+    std::string words = "expected ";
+    if (!rules.least) words += "at most ";
+    if (!rules.most) words += "at least ";
+    if (rules.least) words += text(*rules.least);
+    if (rules.least && rules.most) words += " to ";
+    if (rules.most) words += text(*rules.most);
+    return words + ", got " + text(value);
+  } else if constexpr (fmt::is_formattable<T>::value) {
+    if (rules.least && rules.most) {
+      return fmt::format("expected {} to {}, got {}", *rules.least, *rules.most, value);
+    }
+    if (rules.least) return fmt::format("expected at least {}, got {}", *rules.least, value);
+    return fmt::format("expected at most {}, got {}", *rules.most, value);
+  } else {
+    return "out of the range that is allowed";
+  }
+}
+
+}  // namespace detail
+
+// Stands for a secret where values are shown: in configuration that is printed, and in a log.
+inline constexpr Bytes hidden_value = "***";
+
+// What is wrong with a value that does not obey, in words: "expected at most 9, got 12". Of a
+// secret only what was expected is said where the value would be repeated.
+template <class T>
+std::string broken_rule(const Rules<T>& rules, const T& value) {
+  if constexpr (detail::Bounded<T>) {
+    const bool low = rules.least && !(value >= *rules.least);
+    if (low || (rules.most && !(value <= *rules.most))) {
+      return rules.secret ? "out of the range that is allowed" : detail::broken_bound(rules, value);
+    }
+  }
+  if constexpr (requires { value.size(); }) {
+    const std::size_t length = length_of(value);
+    if (length < rules.length_min || length > rules.length_max) {
+      constexpr Bytes unit = TextMember<T> ? "character" : BytesMember<T> ? "octet" : "item";
+      return detail::broken_length(rules.length_min, rules.length_max, length, unit);
+    }
+  }
+  if constexpr (TextMember<T>) {
+    const Bytes shown = rules.secret ? Bytes() : Bytes(value);
+    if (!is_format(rules.format, value)) {
+      return detail::broken_text(format_words(rules.format), shown);
+    }
+    if (!rules.pattern.empty() && !Pattern(rules.pattern).matches(value)) {
+      return detail::broken_text(fmt::format("text of the form {}", rules.pattern), shown);
+    }
+  }
+  return fmt::format("expected {}", rules.satisfies_words);
+}
+
+// ---- the words of a description ----
+
+namespace rules {
+
+struct Required {
+  template <class T>
+  constexpr void apply(Rules<T>& to) const {
+    to.presence = Presence::required;
+  }
+};
+struct Defaulted {
+  template <class T>
+  constexpr void apply(Rules<T>& to) const {
+    to.presence = Presence::defaulted;
+  }
+};
+struct Secret {
+  template <class T>
+  constexpr void apply(Rules<T>& to) const {
+    to.secret = true;
+  }
+};
+struct Reloadable {
+  template <class T>
+  constexpr void apply(Rules<T>& to) const {
+    to.reloadable = true;
+  }
+};
+struct CountsBytes {
+  template <class T>
+  constexpr void apply(Rules<T>& to) const {
+    static_assert(std::unsigned_integral<T> && !std::same_as<T, bool>,
+                  "byte_count is for unsigned whole numbers");
+    to.byte_count = true;
+  }
+};
+struct NotNull {
+  template <class T>
+  constexpr void apply(Rules<T>& to) const {
+    to.not_null = true;
+  }
+};
+// What `deprecated` is made of.
+struct Deprecated {
+  // Marks the member.
+  template <class T>
+  constexpr void apply(Rules<T>& to) const {
+    to.deprecated = true;
+  }
+};
+// New clients leave it out.
+inline constexpr Deprecated deprecated;
+inline constexpr CountsBytes byte_count;
+inline constexpr NotNull not_null;
+inline constexpr Required required;
+inline constexpr Defaulted defaulted;
+inline constexpr Secret secret;
+inline constexpr Reloadable reloadable;
+
+struct Named {
+  Bytes name;
+  template <class T>
+  constexpr void apply(Rules<T>& to) const {
+    if (name.empty()) throw "named: an empty name";
+    to.name = name;
+  }
+};
+consteval Named named(const char* name) { return {name}; }
+
+struct Help {
+  Bytes sentence;
+  template <class T>
+  constexpr void apply(Rules<T>& to) const {
+    to.help = sentence;
+  }
+};
+consteval Help help(const char* sentence) { return {sentence}; }
+
+struct Length {
+  std::size_t least;
+  std::size_t most;
+  template <class T>
+  constexpr void apply(Rules<T>& to) const {
+    static_assert(
+        requires(const T& value) { value.size(); },
+        "length is for text, bytes, lists and dictionaries");
+    if (least > most) throw "length: the least is above the most";
+    to.length_min = least;
+    to.length_max = most;
+  }
+};
+consteval Length length(std::size_t least, std::size_t most) { return {least, most}; }
+
+struct NoBound {};
+template <class Least, class Most>
+struct Range {
+  Least least;
+  Most most;
+
+  template <class T, class Bound>
+  static constexpr T bound(Bound value) {
+    if constexpr (std::integral<T> && std::integral<Bound>) {
+      if (!std::in_range<T>(value)) throw "range: a bound that the member's type cannot hold";
+    }
+    return static_cast<T>(value);
+  }
+  template <class T>
+  constexpr void apply(Rules<T>& to) const {
+    static_assert(detail::Bounded<T>, "range, at_least and at_most are for numbers and durations");
+    if constexpr (!std::same_as<Least, NoBound>) to.least = bound<T>(least);
+    if constexpr (!std::same_as<Most, NoBound>) to.most = bound<T>(most);
+    if (to.least && to.most && *to.least > *to.most) throw "range: the least is above the most";
+  }
+};
+template <class Least, class Most>
+consteval Range<Least, Most> range(Least least, Most most) {
+  return {least, most};
+}
+template <class Least>
+consteval Range<Least, NoBound> at_least(Least least) {
+  return {least, {}};
+}
+template <class Most>
+consteval Range<NoBound, Most> at_most(Most most) {
+  return {{}, most};
+}
+
+struct MatchesPattern {
+  Bytes source;
+  template <class T>
+  constexpr void apply(Rules<T>& to) const {
+    static_assert(TextMember<T>, "pattern is for std::string");
+    if (source.empty() || !Pattern(source).valid())
+      throw "pattern: malformed, see base/values/pattern.hpp";
+    to.pattern = source;
+  }
+};
+consteval MatchesPattern pattern(const char* source) { return {source}; }
+
+struct HasFormat {
+  Format format;
+  template <class T>
+  constexpr void apply(Rules<T>& to) const {
+    static_assert(TextMember<T>, "a format is for std::string");
+    to.format = format;
+  }
+};
+namespace format {
+inline constexpr HasFormat email{Format::email};
+inline constexpr HasFormat uuid{Format::uuid};
+inline constexpr HasFormat date_time{Format::date_time};
+inline constexpr HasFormat date{Format::date};
+}  // namespace format
+
+template <class F>
+struct Satisfies {
+  F f;
+  Bytes words;
+  template <class T>
+  constexpr void apply(Rules<T>& to) const {
+    to.satisfies = f;
+    to.satisfies_words = words;
+  }
+};
+// `f` is a function or a lambda without captures that takes a const Member&; `words` end the
+// sentence "expected …".
+template <class F>
+consteval Satisfies<F> satisfies(F f, const char* words) {
+  return {f, words};
+}
+
+template <class... Marks>
+struct Each {
+  std::tuple<Marks...> marks;
+  template <class T>
+  constexpr void apply(Rules<T>& to) const {
+    static_assert(ListMember<T> || DictionaryMember<T>, "each is for lists and dictionaries");
+    std::apply([&to](const auto&... mark) { (mark.apply(to.each), ...); }, marks);
+  }
+};
+template <class... Marks>
+consteval Each<Marks...> each(Marks... marks) {
+  return {{marks...}};
+}
+
+}  // namespace rules
+}  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,53 @@
+// Separators: which lists of a described struct are written in one text, as in ?ids=1,2,3.
+//
+//   struct Filter {
+//     std::vector<int> ids;
+//   };
+//   KATANA_DESCRIBE(Filter, ids)
+//   constexpr auto katana_separators(const Filter*) {
+//     return std::array{katana::Separator{"ids", ','}};
+//   }
+//
+// Lists that it does not name are a name for each item: ?ids=1&ids=2. A member with the separator
+// katana::nested_names is sent by names with brackets, ?ids[0]=1, as objects are. SplitQuery<T> and
+// its like (http/handlers/split_parameters.hpp) read such text, NestedQuery<T>
+// (http/handlers/nested_query.hpp) reads brackets, too, and client::OperationCall writes it.
+//
+// Owns       nothing: names are literals.
+// Thread     any.
+// Allocates  never.
+// Fails      never.
+#pragma once
+
+#include <array>
+
+#include "katana/base/text/bytes.hpp"
+
+namespace katana {
+
+// By what the values of one list member stand apart in one text.
+struct Separator {
+  Bytes name;            // of the member, as it is sent
+  char separator = ',';  // of a query also ' ', '|' and '\t', which are escaped there
+};
+
+// In the place of a separator: names with brackets.
+inline constexpr char nested_names = '[';
+
+template <class T>
+concept HasSeparators = requires(const T* type) { katana_separators(type).size(); };
+
+// '\0': each item has the name.
+template <class T>
+constexpr char separator_of(Bytes name) noexcept {
+  if constexpr (HasSeparators<T>) {
+    for (const Separator& each : katana_separators(static_cast<const T*>(nullptr))) {
+      if (each.name == name) return each.separator;
+    }
+  }
+  return '\0';
+}
+
+}  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

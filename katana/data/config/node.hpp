@@ -1,0 +1,53 @@
+// Node: a value of the configuration before it has a type, and where it came from.
+//
+// Owns       its text and children.
+// Thread     a value.
+// Allocates  freely.
+// Fails      never.
+// Invariant  of a map `keys` and `items` have the same size, and no key stands twice.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "katana/base/text/bytes.hpp"
+
+namespace katana::config {
+
+// Where a value came from. Files and names are shared by all the nodes that came from there.
+struct Origin {
+  enum class Kind : std::uint8_t { defaulted, file, environment, set };
+
+  Kind kind = Kind::defaulted;
+  int line = 0;                             // of a file, from 1
+  std::shared_ptr<const std::string> name;  // of the file, the variable, or the key that was set
+
+  // "katana.yaml:12", "environment KATANA_PORT", "--set port" or "default"
+  std::string describe() const;
+};
+
+struct Node {
+  enum class Kind : std::uint8_t { nothing, text, list, map };
+
+  Kind kind = Kind::nothing;
+  bool quoted = false;  // in a file: such text is never a number
+  std::string text;
+  std::vector<Node> items;
+  std::vector<std::string> keys;
+  Origin origin;
+  int key_line = 0;  // in a file: the line of the key that it is the value of
+
+  // Where its key stands, or itself.
+  Origin key_origin() const;
+  // The value of a key of a map; null if it is not there.
+  Node* find(Bytes key) noexcept;
+  const Node* find(Bytes key) const noexcept { return const_cast<Node*>(this)->find(key); }
+  // "text", "a list", as messages call it.
+  Bytes kind_name() const noexcept;
+};
+
+}  // namespace katana::config
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,188 @@
+// read_scalar() and write_scalar(): text and the types of members that are one value.
+//
+// Owns       nothing.
+// Thread     any.
+// Allocates  what it returns.
+// Fails      read_scalar() returns the words that go on after "expected"; empty: it was read.
+// Invariant  what write_scalar() gives is YAML that reads as the same value.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+#include <concepts>
+#include <limits>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "katana/base/text/bytes.hpp"
+#include "katana/base/values/described.hpp"
+#include "katana/base/values/instant.hpp"
+#include "katana/data/config/node.hpp"
+#include "katana/data/config/units.hpp"
+
+namespace katana::config {
+
+// In double quotes if it could be read as anything but this text.
+std::string quoted_if_needed(Bytes text);
+
+namespace detail {
+
+// A whole number in decimal, 0x or 0o.
+enum class Digits : std::uint8_t { read, none, too_large };
+Digits read_digits(Bytes text, bool& negative, std::uint64_t& magnitude);
+// ", got 'x'", or what there is instead of text.
+std::string got(const Node& node);
+
+}  // namespace detail
+
+template <class T>
+concept Scalar = std::same_as<T, bool> || NumberMember<T> || TextMember<T> || DescribedEnum<T> ||
+                 TextFormed<T> || std::same_as<T, Duration> || std::same_as<T, ByteCount>;
+
+// What a T looks like: "true or false".
+template <Scalar T>
+std::string scalar_words() {
+  if constexpr (std::same_as<T, bool>) {
+    return "true or false";
+  } else if constexpr (std::integral<T>) {
+    return fmt::format("a whole number from {} to {}", +std::numeric_limits<T>::min(),
+                       +std::numeric_limits<T>::max());
+  } else if constexpr (std::floating_point<T>) {
+    return "a number";
+  } else if constexpr (DescribedEnum<T>) {
+    return enumerator_choices<T>();
+  } else if constexpr (TextFormed<T>) {
+    return std::string(Bytes(TextForm<T>::expected));
+  } else if constexpr (std::same_as<T, Duration>) {
+    return "a duration such as 30s or 1500ms";
+  } else if constexpr (std::same_as<T, ByteCount>) {
+    return "an amount of memory such as 16KiB or 10MB";
+  } else {
+    return "text";
+  }
+}
+
+namespace detail {
+
+template <std::integral T>
+bool read_integer(Bytes text, T& value) {
+  bool negative = false;
+  std::uint64_t magnitude = 0;
+  if (read_digits(text, negative, magnitude) != Digits::read) return false;
+  if (!negative) {
+    if (!std::in_range<T>(magnitude)) return false;
+    value = static_cast<T>(magnitude);
+    return true;
+  }
+  if constexpr (std::is_unsigned_v<T>) {
+    if (magnitude != 0) return false;
+    value = 0;
+    return true;
+  } else {
+    if (magnitude > std::uint64_t{1} << 63) return false;
+    const auto number = static_cast<std::int64_t>(-magnitude);
+    if (!std::in_range<T>(number)) return false;
+    value = static_cast<T>(number);
+    return true;
+  }
+}
+
+template <std::floating_point T>
+bool read_number(Bytes text, T& value) {
+  if (text.starts_with('+')) text.remove_prefix(1);
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size() && std::isfinite(value);
+}
+
+}  // namespace detail
+
+template <Scalar T>
+std::string read_scalar(const Node& node, T& value) {
+  const auto wrong = [&node] { return scalar_words<T>() + detail::got(node); };
+  if (node.kind != Node::Kind::text) return wrong();
+  const Bytes text = node.text;
+  if constexpr (TextMember<T>) {
+    value = node.text;
+    return {};
+  } else if constexpr (DescribedEnum<T>) {
+    const auto found = enumerator_from<T>(text);
+    if (found) value = *found;
+    return found ? std::string() : wrong();
+  } else if constexpr (TextFormed<T>) {
+    auto parsed = TextForm<T>::parse(text);
+    if (!parsed) return wrong();
+    value = *std::move(parsed);
+    return {};
+  } else if constexpr (std::same_as<T, Duration> || std::same_as<T, ByteCount>) {
+    const auto read = [text] {
+      if constexpr (std::same_as<T, Duration>)
+        return read_duration(text);
+      else
+        return read_byte_count(text);
+    }();
+    if (read) value = *read;
+    return read ? std::string() : std::string(read.error().message());
+  } else if (node.quoted) {
+    return fmt::format("{}, got the text '{}': leave out the quotes", scalar_words<T>(), text);
+  } else if constexpr (std::same_as<T, bool>) {
+    if (text != "true" && text != "false") return wrong();
+    value = text == "true";
+    return {};
+  } else if constexpr (std::integral<T>) {
+    return detail::read_integer(text, value) ? std::string() : wrong();
+  } else {
+    return detail::read_number(text, value) ? std::string() : wrong();
+  }
+}
+
+template <Scalar T>
+std::string write_scalar(const T& value) {
+  if constexpr (TextMember<T>) {
+    return quoted_if_needed(value);
+  } else if constexpr (DescribedEnum<T>) {
+    return quoted_if_needed(enumerator_name(value));
+  } else if constexpr (TextFormed<T>) {
+    return quoted_if_needed(TextForm<T>::write(value));
+  } else if constexpr (std::same_as<T, Duration>) {
+    return write_duration(value);
+  } else if constexpr (std::same_as<T, ByteCount>) {
+    return write_byte_count(value);
+  } else if constexpr (sizeof(T) == 1 && std::integral<T> && !std::same_as<T, bool>) {
+    return fmt::format("{}", +value);
+  } else {
+    return fmt::format("{}", value);
+  }
+}
+
+// The same of a member with these rules: a byte_count is read and written as a ByteCount.
+template <Scalar T>
+std::string read_ruled(const Rules<T>& rules, const Node& node, T& value) {
+  if constexpr (std::unsigned_integral<T> && !std::same_as<T, bool>) {
+    if (rules.byte_count) {
+      ByteCount amount;
+      if (auto words = read_scalar(node, amount); !words.empty()) return words;
+      if (!std::in_range<T>(amount.bytes)) {
+        return fmt::format("at most {}, got {}", write_byte_count({std::numeric_limits<T>::max()}),
+                           write_byte_count(amount));
+      }
+      value = static_cast<T>(amount.bytes);
+      return {};
+    }
+  }
+  return read_scalar(node, value);
+}
+
+template <Scalar T>
+std::string write_ruled(const Rules<T>& rules, const T& value) {
+  if constexpr (std::unsigned_integral<T> && !std::same_as<T, bool>) {
+    if (rules.byte_count) return write_byte_count({value});
+  }
+  return write_scalar(value);
+}
+
+}  // namespace katana::config
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,63 @@
+// Shape: the keys that a described struct has, as a tree of names, to find the place of a value
+// that came by its path, and the key that was probably meant.
+//
+// Owns       its members; names are literals.
+// Thread     a value.
+// Allocates  when it is made.
+// Fails      never.
+// Invariant  the order is that of the description.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "katana/base/text/bytes.hpp"
+#include "katana/base/values/described.hpp"
+
+namespace katana::config {
+
+struct Shape {
+  enum class Kind : std::uint8_t {
+    value,  // one text
+    list,
+    group,       // a described struct
+    dictionary,  // of any keys
+  };
+  Bytes name;
+  Kind kind = Kind::value;
+  bool secret = false;
+  std::vector<Shape> members;  // of a group; of a dictionary or list one, that of its elements
+
+  const Shape* find(Bytes key) const noexcept;
+  // As find(), of any case.
+  const Shape* find_any_case(Bytes key) const noexcept;
+};
+
+// "unknown key; did you mean 'http'?" or "unknown key; known are: address, port". `root` is looked
+// through for a key of this name elsewhere.
+std::string unknown_key(const Shape& group, Bytes key, const Shape& root);
+
+template <class T>
+Shape shape_of(Bytes name = {}, bool secret = false) {
+  using Value = WithoutOptional<T>;
+  Shape shape{.name = name, .secret = secret, .members = {}};
+  if constexpr (Described<Value>) {
+    shape.kind = Shape::Kind::group;
+    for_each_field<Value>([&](const auto& field) {
+      shape.members.push_back(
+          shape_of<MemberOf<decltype(field)>>(field.name, secret || field.rules.secret));
+    });
+  } else if constexpr (DictionaryMember<Value>) {
+    shape.kind = Shape::Kind::dictionary;
+    shape.members.push_back(shape_of<ElementOf<Value>>({}, secret));
+  } else if constexpr (ListMember<Value>) {
+    shape.kind = Shape::Kind::list;
+    shape.members.push_back(shape_of<ElementOf<Value>>({}, secret));
+  }
+  return shape;
+}
+
+}  // namespace katana::config
+
+// SPDX-License-Identifier: Apache-2.0

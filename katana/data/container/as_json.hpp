@@ -1,0 +1,63 @@
+// AsJson<T>: a value whose text is JSON: a described struct or a container::Value, in a column of
+// a database (json, jsonb, text), a parameter or a field of a header.
+//
+//   struct Order {
+//     std::int64_t id = 0;
+//     container::AsJson<Address> address;
+//   };
+//
+// Owns       its value.
+// Thread     a value.
+// Allocates  what JSON does.
+// Fails      TextForm's parse() with nothing: malformed, or not of this type.
+// Invariant  within JSON it is a string that holds JSON, as every type with a TextForm is one.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "katana/base/values/text_form.hpp"
+#include "katana/data/container/json_read.hpp"
+#include "katana/data/container/json_write.hpp"
+
+namespace katana::container {
+
+template <class T>
+struct AsJson {
+  T value{};
+
+  const T& operator*() const noexcept { return value; }
+  T& operator*() noexcept { return value; }
+  const T* operator->() const noexcept { return &value; }
+  T* operator->() noexcept { return &value; }
+  friend bool operator==(const AsJson& left, const AsJson& right)
+    requires requires { left.value == right.value; }
+  {
+    return left.value == right.value;
+  }
+};
+
+}  // namespace katana::container
+
+template <class T>
+struct katana::TextForm<katana::container::AsJson<T>> {
+  static constexpr Bytes expected = "JSON";
+  static constexpr bool is_json = true;  // so that a cookie has it percent-encoded
+
+  static std::optional<container::AsJson<T>> parse(Bytes text) {
+    auto read = container::read_json<T>(text);
+    if (!read) return std::nullopt;
+    return container::AsJson<T>{*std::move(read)};
+  }
+  static std::string write(const container::AsJson<T>& json) {
+    return container::to_json(json.value);
+  }
+  // "/limit: expected integer, got string"
+  static std::string misfit(Bytes text) {
+    const auto read = container::read_json<T>(text);
+    return read ? std::string() : std::string(read.error().message());
+  }
+};
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,32 @@
+// fault_in(): what a reader of a format says about some octets, for tests.
+//
+// Thread     any.
+// Fails      the test, when the reader's answer and its findings disagree.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <memory>
+#include <string>
+
+#include "katana/base/text/bytes.hpp"
+#include "katana/data/container/findings.hpp"
+
+namespace katana::container {
+
+// Empty: none. `read` is given the octets and the findings; the octets are at the end of a block
+// of memory, so that AddressSanitizer sees a read beyond them.
+template <class Read>
+std::string fault_in(Bytes octets, const Read& read) {
+  const auto block = std::make_unique<char[]>(octets.size());
+  if (!octets.empty()) std::memcpy(block.get(), octets.data(), octets.size());
+  Findings findings;
+  const bool good = read(Bytes(block.get(), octets.size()), findings);
+  EXPECT_EQ(good, findings.empty());
+  return good ? "" : std::string(findings.error().message());
+}
+
+}  // namespace katana::container
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,174 @@
+// Value: data whose shape is known only when it is there: null, a boolean, a number, text, octets,
+// a list, or an object that keeps the order of its members.
+//
+// Owns       all that it holds.
+// Thread     a value.
+// Allocates  from the heap for text above 15 octets, for octets, lists and objects.
+// Fails      as_…() REQUIRES the kind it names; get_…() is null or nothing for another one.
+// Invariant  equal values are those that no format can tell apart: integers compare by number
+//            whatever their sign, real numbers by their bits (-0.0 is not 0.0, a NaN equals
+//            itself), and 1 is not 1.0.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "katana/base/system/check.hpp"
+#include "katana/base/text/bytes.hpp"
+
+namespace katana::container {
+
+enum class Kind : std::uint8_t {
+  null,
+  boolean,
+  integer,
+  natural,
+  real,
+  text,
+  octets,
+  list,
+  object
+};
+
+class Value;
+struct Member;
+
+using Octets = std::vector<std::byte>;
+using List = std::vector<Value>;
+
+// Members in the order in which they were added. Looking one up takes time in proportion to their
+// number.
+class Object {
+ public:
+  Object() noexcept;
+  Object(std::initializer_list<Member> members);
+  Object(const Object& other);
+  Object(Object&& other) noexcept;
+  Object& operator=(const Object& other);
+  Object& operator=(Object&& other) noexcept;
+  ~Object();
+
+  std::size_t size() const noexcept;
+  bool empty() const noexcept;
+  void reserve(std::size_t count);
+  // Null when there is none.
+  const Value* find(Bytes name) const noexcept;
+  Value* find(Bytes name) noexcept;
+  // Replaces the member of that name where it stands, or adds it behind the others.
+  Value& set(Bytes name, Value value);
+  // REQUIRES that there is no member of that name, without looking.
+  Value& add(std::string name, Value value);
+  bool erase(Bytes name);
+  // Whether some name occurs twice, which only add() can bring about. n log n.
+  bool has_duplicates() const;
+
+  // Members may be changed, but two must not come to have one name.
+  Member* begin() noexcept;
+  Member* end() noexcept;
+  const Member* begin() const noexcept;
+  const Member* end() const noexcept;
+
+  friend bool operator==(const Object& a, const Object& b);
+
+ private:
+  std::vector<Member> members_;
+};
+
+class Value {
+ public:
+  Value() noexcept = default;
+  Value(std::nullptr_t) noexcept {}                          // NOLINT: implicit on purpose, as
+  Value(std::same_as<bool> auto value) : content_(value) {}  // are those that follow
+  Value(std::signed_integral auto value) : content_(std::int64_t{value}) {}
+  Value(std::unsigned_integral auto value)
+    requires(!std::same_as<decltype(value), bool>)
+      : content_(std::uint64_t{value}) {}
+  Value(std::floating_point auto value) : content_(static_cast<double>(value)) {}
+  Value(const char* text) : content_(std::in_place_type<std::string>, text) {}
+  Value(Bytes text) : content_(std::in_place_type<std::string>, text) {}
+  Value(std::string text) : content_(std::move(text)) {}
+  Value(Octets octets) : content_(std::move(octets)) {}
+  Value(List list) : content_(std::move(list)) {}
+  Value(Object object) : content_(std::move(object)) {}
+
+  Kind kind() const noexcept { return static_cast<Kind>(content_.index()); }
+  bool is_null() const noexcept { return kind() == Kind::null; }
+
+  // REQUIRE the kind.
+  const std::string& as_text() const { return as<std::string>(); }
+  const List& as_list() const { return as<List>(); }
+  List& as_list() { return as<List>(); }
+  const Object& as_object() const { return as<Object>(); }
+  Object& as_object() { return as<Object>(); }
+
+  // Numbers, where the type can hold them exactly.
+  std::optional<std::int64_t> get_integer() const noexcept;
+  std::optional<std::uint64_t> get_natural() const noexcept;
+  // Any number, rounded to the nearest that there is.
+  std::optional<double> get_real() const noexcept;
+  const List* get_list() const noexcept { return std::get_if<List>(&content_); }
+  const Object* get_object() const noexcept { return std::get_if<Object>(&content_); }
+  // The value at a JSON pointer (RFC 6901), such as "/items/3/email"; null when there is none.
+  const Value* at(Bytes pointer) const;
+
+  template <class Visit>
+  decltype(auto) visit(Visit&& visit) const {
+    return std::visit(std::forward<Visit>(visit), content_);
+  }
+
+  friend bool operator==(const Value& a, const Value& b);
+
+ private:
+  template <class T>
+  const T& as() const {
+    const T* const found = std::get_if<T>(&content_);
+    KATANA_REQUIRE(found != nullptr);
+    return *found;
+  }
+  template <class T>
+  T& as() {
+    return const_cast<T&>(std::as_const(*this).as<T>());  // the value itself is not const
+  }
+
+  // In the order of Kind.
+  std::variant<std::monostate, bool, std::int64_t, std::uint64_t, double, std::string, Octets, List,
+               Object>
+      content_;
+};
+
+struct Member {
+  std::string name;
+  Value value;
+  friend bool operator==(const Member& a, const Member& b) {
+    return a.name == b.name && a.value == b.value;
+  }
+};
+
+// Here, where a member is complete.
+inline Object::Object() noexcept = default;
+inline Object::Object(const Object& other) = default;
+inline Object::Object(Object&& other) noexcept = default;
+inline Object& Object::operator=(const Object& other) = default;
+inline Object& Object::operator=(Object&& other) noexcept = default;
+inline Object::~Object() = default;
+inline std::size_t Object::size() const noexcept { return members_.size(); }
+inline bool Object::empty() const noexcept { return members_.empty(); }
+inline void Object::reserve(std::size_t count) { members_.reserve(count); }
+inline Value& Object::add(std::string name, Value value) {
+  return members_.emplace_back(std::move(name), std::move(value)).value;
+}
+inline Member* Object::begin() noexcept { return members_.data(); }
+inline Member* Object::end() noexcept { return members_.data() + members_.size(); }
+inline const Member* Object::begin() const noexcept { return members_.data(); }
+inline const Member* Object::end() const noexcept { return members_.data() + members_.size(); }
+
+}  // namespace katana::container
+
+// SPDX-License-Identifier: Apache-2.0

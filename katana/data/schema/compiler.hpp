@@ -1,0 +1,27 @@
+// compile(): a document as what Evaluation needs.
+//
+// Thread     any.
+// Allocates  in proportion to the document.
+// Fails      with an Error that names the place in the document.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+
+#include "katana/base/system/result.hpp"
+#include "katana/base/text/bytes.hpp"
+#include "katana/data/container/value.hpp"
+#include "katana/data/schema/compiled.hpp"
+#include "katana/data/schema/options.hpp"
+
+namespace katana::schema {
+
+// Of the schemas at `pointers` (RFC 6901), which share what they refer to.
+Result<std::shared_ptr<const Compiled>> compile(container::Value document,
+                                                std::span<const std::string> pointers,
+                                                Options options);
+
+}  // namespace katana::schema
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,67 @@
+// ExpressionTree: a regular expression of ECMA 262 as a tree, if an automaton can decide it: one
+// without references back, without looking ahead or behind, and without words and scripts.
+//
+// What it reads means what it means to PCRE2 as Expression calls it; what might mean something else
+// there is not read.
+//
+// Owns       its parts.
+// Thread     a value.
+// Allocates  freely, in proportion to the expression.
+// Fails      parse_expression() with nothing: PCRE2 has to decide.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "katana/base/text/bytes.hpp"
+
+namespace katana::schema {
+
+// A set of code points: ranges in order, none of which touches another.
+class CharacterSet {
+ public:
+  using Range = std::pair<char32_t, char32_t>;    // both are in it
+  static constexpr char32_t code_max = 0x10ffff;  // the last code point of Unicode
+
+  // REQUIRES from <= to.
+  void add(char32_t from, char32_t to) { ranges_.emplace_back(from, to); }
+  void add(const CharacterSet& other);
+  // Puts the ranges in order. REQUIRED before those below.
+  void normalise();
+  CharacterSet complement() const;
+  const std::vector<Range>& ranges() const noexcept { return ranges_; }
+  bool contains(char32_t code) const noexcept;
+  friend bool operator==(const CharacterSet&, const CharacterSet&) = default;
+
+ private:
+  std::vector<Range> ranges_;
+};
+
+struct ExpressionTree {
+  // What a part matches.
+  enum class Kind : std::uint8_t {
+    set,           // one character of it
+    sequence,      // the parts, one behind the other; without parts: nothing
+    alternatives,  // one of the parts
+    repeat,        // the one part, `least` to `most` times
+    begin,         // ^: the place before the text
+    end,           // $: the place behind it
+  };
+  static constexpr std::size_t endless = SIZE_MAX;  // `most` of a repeat without an upper bound
+
+  Kind kind = Kind::sequence;              // decides which members below count
+  CharacterSet set = {};                   // of Kind::set, normalised
+  std::vector<ExpressionTree> parts = {};  // of the others
+  std::size_t least = 1;                   // of Kind::repeat
+  std::size_t most = 1;                    // likewise; endless: any number
+};
+
+// `expression` is UTF-8, and PCRE2 takes it.
+std::optional<ExpressionTree> parse_expression(Bytes expression);
+
+}  // namespace katana::schema
+
+// SPDX-License-Identifier: Apache-2.0

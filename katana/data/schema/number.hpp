@@ -1,0 +1,18 @@
+// Numbers as JSON Schema compares them: those of data/container/json_number.hpp.
+//
+// Thread     any.
+// Allocates  never.
+// Fails      never.
+#pragma once
+
+#include "katana/data/container/json_number.hpp"
+
+namespace katana::schema {
+
+using container::is_integer;
+using container::is_multiple;
+using container::Number;
+
+}  // namespace katana::schema
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,170 @@
+// Call: one attempt to send a request, and its reply. A coroutine awaits it.
+//
+//   waiting ──a connection takes it──▶ sent ──▶ head ──▶ content … ──▶ done
+//      └──────────────┴────deadline, limit, connection lost────────────┘
+//
+// Owns       the response as far as it has come, a timer, and its place in a list.
+// Borrows    the Outgoing, the ReactorContext, and the driver that carries it.
+// Thread     its reactor's.
+// Fails      error() says what happened; repeat() whether the request may be sent again.
+// Invariant  the coroutine resumes in the RunQueue, never inside a call of a session. Destroying
+//            the call cancels it: the driver that carries it resets its stream or its connection.
+#pragma once
+
+#include <coroutine>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "katana/base/coroutine/activity.hpp"
+#include "katana/base/system/result.hpp"
+#include "katana/http/client/outgoing.hpp"
+#include "katana/http/client/reactor_context.hpp"
+#include "katana/http/client/response.hpp"
+#include "katana/http/client/run_queue.hpp"
+#include "katana/net/reactor/timer_wheel.hpp"
+
+namespace katana::client {
+
+class Call;
+class Upload;
+
+// Whether a call that has failed may be sent again (RFC 9110 §9.2.2).
+enum class Repeat : std::uint8_t {
+  never,
+  // Its connection had served another request and was lost before the first byte of the reply: the
+  // server may have processed the request, which is harmless if the method is idempotent.
+  if_idempotent,
+  // The server has stated that it did not process the request (RFC 9113 §8.7).
+  always,
+};
+
+// Why a call is cancelled: the caller destroyed it, or its deadline passed.
+enum class CancelReason : std::uint8_t { caller, deadline };
+
+// What a call tells the driver that carries it.
+class CallCarrier {
+ public:
+  virtual void cancel_call(Call& call, CancelReason reason) noexcept = 0;
+  // The caller has read `bytes` of the content of a streaming call.
+  virtual void on_content_read(Call& call, std::size_t bytes) noexcept = 0;
+  // The call's upload has more to send, or has ended.
+  virtual void on_upload(Call& call) noexcept = 0;
+
+ protected:
+  ~CallCarrier() = default;
+};
+
+class Call final : public Runnable, private net::TimerEntry {
+ public:
+  // What a coroutine waits for. content: some content, or its end.
+  enum class Wanted : std::uint8_t { whole, head, content };
+
+  // The head must be there by `deadline`, which is `timeout` from the beginning, and with
+  // Wanted::whole the content, too. Of content that is read piece by piece, each has `timeout`.
+  Call(ReactorContext& context, const Outgoing& outgoing, Wanted wanted, Instant deadline,
+       Duration timeout) noexcept;
+  ~Call();
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+
+  // Waits until what is wanted is there. REQUIRES that the call was submitted to a ReactorPool.
+  bool await_ready() const noexcept { return ready(); }
+  void await_suspend(std::coroutine_handle<> waiting) noexcept { waiting_ = waiting; }
+  void await_resume() const noexcept {}
+  // It resumes nobody until it is awaited again.
+  void stop_waiting() noexcept {
+    waiting_ = Waiting();
+    if (stage_ != Stage::waiting) leave_list();
+  }
+
+  // After it was awaited.
+  bool failed() const noexcept { return error_.has_value(); }
+  const Error& error() const noexcept { return *error_; }
+  Repeat repeat() const noexcept { return repeat_; }
+  bool done() const noexcept { return stage_ == Stage::done; }
+  Response& response() noexcept { return response_; }
+  void want(Wanted wanted) noexcept { wanted_ = wanted; }
+  // The content received since the last time; more may follow.
+  Text take_content() noexcept;
+
+  // ---- for pools and drivers
+  const Outgoing& outgoing() const noexcept { return outgoing_; }
+  Duration timeout() const noexcept { return timeout_; }
+  // False: the call has failed, and takes nothing more.
+  bool take_head(unsigned status, Text head) noexcept;
+  void take_head(unsigned status, const http::Head& fields) noexcept;
+  bool take_content(Bytes content) noexcept;
+  // The caller reads the content piece by piece: CallCarrier::on_content_read() reports it.
+  bool streams() const noexcept { return streams_; }
+  // The driver pauses the content until the caller has read some.
+  bool is_full() const noexcept;
+  // Null: the request has no content, or Outgoing::content.
+  Upload* upload() noexcept { return upload_; }
+  void set_upload(Upload& upload) noexcept { upload_ = &upload; }
+  void announce_upload() noexcept {
+    if (carrier_ != nullptr) carrier_->on_upload(*this);
+  }
+  // Ends it from this side: its stream, or connection, is reset.
+  void abort(Error error) noexcept {
+    cancel_by(CancelReason::caller);
+    fail(std::move(error), Repeat::never);
+  }
+  void complete() noexcept;
+  void fail(Error error, Repeat repeat) noexcept;
+  void set_carrier(CallCarrier& carrier) noexcept {
+    carrier_ = &carrier;
+    stage_ = Stage::sent;
+  }
+  // The connection was never made: the call waits for another.
+  void requeue() noexcept {
+    carrier_ = nullptr;
+    stage_ = Stage::waiting;
+  }
+  // What the coroutine waits for is there.
+  bool ready() const noexcept;
+
+ private:
+  enum class Stage : std::uint8_t { waiting, sent, head, done };
+
+  // Resumes the coroutine that waits.
+  void run() noexcept override { std::exchange(waiting_, Waiting()).resume(); }
+  static void on_timer(TimerEntry& entry) noexcept;
+  void wake() noexcept;
+  void cancel_by(CancelReason reason) noexcept;
+  void arm() noexcept;
+  void begin_content() noexcept;
+  bool is_behind() const noexcept;
+
+  ReactorContext& context_;
+  const Outgoing& outgoing_;
+  const bool streams_;
+  Wanted wanted_;
+  Stage stage_ = Stage::waiting;
+  Repeat repeat_ = Repeat::never;
+  const Duration timeout_;
+  CallCarrier* carrier_ = nullptr;
+  Upload* upload_ = nullptr;
+  Waiting waiting_;
+  std::optional<Error> error_;
+  Response response_;
+};
+
+// Calls in their order; a call leaves by itself when it is destroyed.
+class CallList {
+ public:
+  bool empty() const noexcept { return list_.empty(); }
+  std::size_t size() const noexcept { return list_.size(); }
+  void push_back(Call& call) noexcept { list_.push_back(call); }
+  void push_front(Call& call) noexcept { list_.push_front(call); }
+  // REQUIRES not empty().
+  Call& pop_front() noexcept { return static_cast<Call&>(list_.pop_front()); }
+
+ private:
+  RunList list_;
+};
+
+}  // namespace katana::client
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,46 @@
+// ContentSource: the content of a request, read piece by piece while it is sent.
+//
+//   client::Request("PUT", url).content([&]() -> Task<Result<Text>> { co_return next_piece(); },
+//                                       "application/octet-stream")
+//
+// Owns       whatever it reads from. The request shares it until the reply is there.
+// Thread     the reactor's on which the request was awaited; read() resumes there.
+// Allocates  each piece; one is held at a time.
+// Fails      an Error of read() ends the request, with that error.
+// Invariant  read() is called again only after its task has ended and the piece was sent: as fast
+//            as the server takes it. A piece is taken once, unless restart() said that it can be
+//            read again.
+#pragma once
+
+#include <functional>
+#include <utility>
+
+#include "katana/base/coroutine/task.hpp"
+#include "katana/base/system/result.hpp"
+#include "katana/base/text/text.hpp"
+
+namespace katana::client {
+
+class ContentSource {
+ public:
+  virtual ~ContentSource() = default;
+  // The next piece, of any size; empty at the end.
+  virtual Task<Result<Text>> read() = 0;
+  // Begins again, for a retry or a redirect. False: it cannot, and the request is not sent again.
+  virtual bool restart() { return false; }
+};
+
+// A source that calls a function.
+class FunctionSource final : public ContentSource {
+ public:
+  using Read = std::function<Task<Result<Text>>()>;
+  explicit FunctionSource(Read read) : read_(std::move(read)) {}
+  Task<Result<Text>> read() override { return read_(); }
+
+ private:
+  const Read read_;
+};
+
+}  // namespace katana::client
+
+// SPDX-License-Identifier: Apache-2.0

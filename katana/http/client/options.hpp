@@ -1,0 +1,165 @@
+// HttpClientOptions: limits and policies of an HttpClient.
+//
+// Owns       values; `tls` has names of files.
+// Thread     a value.
+// Fails      HttpClient::make() names the invalid option and its range.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "katana/base/values/instant.hpp"
+#include "katana/http/coding/codec.hpp"
+#include "katana/net/tls/client_options.hpp"
+
+namespace katana::thread {
+class Pool;
+}
+
+namespace katana::client {
+
+class CookieJar;
+
+// When HTTP/2 is used.
+enum class Http2 : std::uint8_t {
+  never,
+  by_alpn,          // over TLS if the server agrees; HTTP/1.1 for http://
+  prior_knowledge,  // also for http:// (RFC 9113 §3.3), for servers known to support it
+};
+
+// Which requests are sent again after a failure that may pass, besides what is harmless in any case
+// (see HttpClientOptions::retries_max). Only idempotent methods, and Request::repeatable().
+struct RetryOptions {
+  // After 429, 502, 503 and 504, and when no connection can be made or one is lost. Retry-After is
+  // obeyed as far as the deadline allows, and retry_after_max, if it is set.
+  bool transient = false;
+  // So that retries do not multiply the load of a server that fails: these, and hedged requests,
+  // may be that share of the requests to an origin, and that many per second on each reactor.
+  std::uint32_t share_percent = 10;
+  std::uint32_t per_second_min = 10;
+};
+
+// Stops asking an origin that fails. Failures are replies of 500 or above, and requests without a
+// reply: no connection, a lost one, or a deadline. On each reactor.
+struct BreakerOptions {
+  // Opens when that share of the requests within `window` has failed; 0: there is no breaker.
+  std::uint32_t failures_percent = 0;
+  std::uint32_t requests_min = 20;  // within the window, before it may open
+  Duration window = seconds(10);
+  // After that, one request at a time is let through; its success closes the breaker.
+  Duration pause = seconds(5);
+};
+
+// An HTTP proxy. The environment (http_proxy and the like) is not read.
+struct ProxyOptions {
+  std::string url = {};  // http://host:port; empty: none
+  // Basic credentials; both empty: none. Sent to the proxy, in plaintext.
+  std::string user = {};
+  std::string password = {};
+  // Hosts that are asked directly, with their subdomains.
+  std::vector<std::string> except = {};
+};
+
+// An account at an origin that asks for Digest authentication (RFC 7616).
+struct DigestOptions {
+  std::string origin = {};    // http://host:port, or https
+  std::string user = {};      // without a colon
+  std::string password = {};  // is hashed, never sent
+};
+
+struct HttpClientOptions {
+  // For each origin (scheme, host and port), on each reactor.
+  std::uint32_t connections_max = 64;
+  std::uint32_t idle_max = 16;       // idle connections that are kept
+  std::uint32_t waiting_max = 1024;  // requests that may wait for a connection; others fail
+  Duration idle_timeout = seconds(30);
+  // Origins that a reactor knows at a time; those without connections are forgotten when needed.
+  std::uint32_t origins_max = 1024;
+
+  Http2 http2 = Http2::by_alpn;
+  // Concurrent requests on a connection of HTTP/2, if the server allows as many. 1 … 1,000.
+  std::uint32_t streams_max = 100;
+
+  Duration connect_timeout = seconds(5);  // for each address of the host
+  Duration tls_timeout = seconds(5);      // for the handshake, once connected
+  Duration timeout = seconds(30);         // for a whole request, with its retries
+
+  // How long a request with Request::expect_continue() waits for 100 before it sends its content.
+  Duration continue_timeout = seconds(1);
+
+  std::size_t head_bytes_max = 32 * 1024;             // of a response; at most 65,535
+  std::uint64_t content_bytes_max = 8 * 1024 * 1024;  // of what fetch() returns
+  // Unread content that a ResponseStream holds; beyond it the connection is not read, or the
+  // window of the stream is closed (HTTP/2, at least 65,535).
+  std::size_t stream_bytes_max = 64 * 1024;
+
+  // How often a request is sent again when a kept connection is lost before the first byte of the
+  // reply and the method is idempotent (RFC 9110 §9.2.2). The first retry follows at once, the
+  // others after a random part of backoff_min, which doubles each time up to backoff_max. A request
+  // that an HTTP/2 server states not to have processed (GOAWAY, REFUSED_STREAM) is sent again with
+  // any method and spends no retry: up to 32 times, from the fifth on with the same pauses. 0:
+  // nothing is sent again.
+  std::uint32_t retries_max = 2;
+  Duration backoff_min = milliseconds(50);
+  Duration backoff_max = seconds(2);
+  // Also retries a 503 whose Retry-After is at most this. Zero: never.
+  Duration retry_after_max = {};
+  RetryOptions retry = {};
+  BreakerOptions breaker = {};
+  // fetch() sends an idempotent request a second time when no reply is complete after so long; the
+  // first reply wins, and the other request is cancelled. Zero: never. See Request::hedge_after().
+  Duration hedge_after = {};
+
+  // How many redirects are followed for a request; 0: a reply of 3xx is the caller's to handle. See
+  // Request::redirects().
+  std::uint32_t redirects_max = 0;
+  // From https to http. Refused by default: the request would be sent in plaintext.
+  bool redirects_to_plaintext = false;
+  // Fields that a redirect does not take to another origin, besides those of credentials
+  // (wire/http/secret_names.hpp): Authorization, Cookie, X-API-Key and the like.
+  std::vector<std::string> secret_fields = {};
+
+  // fetch() sends Accept-Encoding and decodes the content; content_bytes_max limits what it
+  // becomes. Not for a request that has an Accept-Encoding of its own.
+  bool decode = true;
+  // What the program has to decode with; coding::brotli() and coding::zstd() are components of
+  // their own.
+  coding::Codecs codecs = {};
+  // Those that are asked for, by name; empty: all that the program has.
+  std::vector<std::string> codings = {};
+
+  // Keeps cookies between requests, and sends them with those that have no Cookie field of their
+  // own. Null: cookies are the caller's.
+  std::shared_ptr<CookieJar> cookies = {};
+
+  std::string user_agent = "katana";  // empty: the field is not sent
+  tls::ClientTlsOptions tls = {};
+
+  ProxyOptions proxy = {};
+
+  // Answers 401 of these origins, unless the request has an Authorization field. The password is
+  // not sent. Basic and Bearer are fields of a Request.
+  std::vector<DigestOptions> digest = {};
+
+  // Numeric addresses by host name, used instead of name resolution.
+  std::map<std::string, std::vector<std::string>> hosts = {};
+  // Threads that resolve other names, with getaddrinfo. Borrowed. Null: two threads of its own,
+  // started with the first name. The result is used for addresses_kept,
+  // because getaddrinfo does not say how long it is valid.
+  thread::Pool* resolver = nullptr;
+  Duration addresses_kept = seconds(10);
+  // A name that cannot be resolved fails for so long without asking again. All reactors share what
+  // is known of names.
+  Duration failures_kept = seconds(1);
+  std::uint32_t names_max = 1024;
+  // Of the random part of the backoff; 0: a random seed for each reactor.
+  std::uint64_t seed = 0;
+};
+
+}  // namespace katana::client
+
+// SPDX-License-Identifier: Apache-2.0

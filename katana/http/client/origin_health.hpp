@@ -1,0 +1,83 @@
+// OriginHealth: what the client has seen of an origin: a budget of retries, and a circuit breaker.
+//
+//   closed ──share of failures over a window──▶ open ──pause──▶ half open ──success──▶ closed
+//                                                 ▲────────────failure──────┘
+//
+// Owns       counts; a ring of buckets for the window.
+// Thread     its reactor's.
+// Allocates  never.
+// Fails      admit() is an Error that names the origin and when it will be asked again.
+// Invariant  time is an argument. While half open, one request at a time is let through.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+#include "katana/base/system/result.hpp"
+#include "katana/base/values/instant.hpp"
+#include "katana/http/client/options.hpp"
+
+namespace katana::client {
+
+// Retries that load may cause, as a share of requests and a number per second.
+class RetryBudget {
+ public:
+  // A request begins, which is no retry.
+  void earn(const RetryOptions& options, Instant now) noexcept;
+  // False: it is used up, and nothing is taken.
+  bool spend() noexcept;
+
+ private:
+  static constexpr std::int64_t one = 1000;  // retry, in thousandths
+  std::int64_t left_ = 0;
+  Instant earned_at_{};
+  bool begun_ = false;
+};
+
+class CircuitBreaker {
+ public:
+  enum class State : std::uint8_t { closed, open, half_open };
+  // What became of a request. cancelled: nobody knows.
+  enum class Outcome : std::uint8_t { success, failure, cancelled };
+
+  // probe: it is the one that is let through while half open.
+  enum class Pass : std::uint8_t { usual, probe };
+
+  // May a request be sent? If not, the Error says until when; `origin` names it.
+  Result<Pass> admit(const BreakerOptions& options, const std::string& origin, Instant now);
+  // Of a request that was admitted. Returns whether it has opened the breaker.
+  bool note(const BreakerOptions& options, Pass pass, Outcome outcome, Instant now) noexcept;
+  State state() const noexcept { return state_; }
+
+ private:
+  static constexpr std::size_t bucket_count = 10;
+  struct Bucket {
+    std::int64_t number = -1;  // of its part of the window, counted from the epoch
+    std::uint32_t requests = 0;
+    std::uint32_t failures = 0;
+  };
+  struct Sum {
+    std::uint64_t requests = 0;
+    std::uint64_t failures = 0;
+  };
+
+  Bucket& bucket_at(const BreakerOptions& options, Instant now) noexcept;
+  Sum sum(const BreakerOptions& options, Instant now) const noexcept;
+  void open(const BreakerOptions& options, Instant now) noexcept;
+
+  State state_ = State::closed;
+  bool probing_ = false;  // a request is under way while half open
+  Instant until_{};       // it is open
+  Sum cause_;             // what opened it
+  std::array<Bucket, bucket_count> buckets_{};
+};
+
+struct OriginHealth {
+  RetryBudget budget;
+  CircuitBreaker breaker;
+};
+
+}  // namespace katana::client
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,100 @@
+// ProtocolDriver: runs a protocol on a connection: HTTP/1.1, one call at a time, or HTTP/2, as many
+// as the server takes.
+//
+// Owns       the protocol's machine.
+// Borrows    its environment; calls, from begin() until it completes or fails them, or they are
+//            cancelled.
+// Thread     its reactor's.
+// Fails      by failing its calls and closing the connection.
+// Invariant  each call ends exactly once: complete(), fail() or cancel_call(). A driver that takes
+//            no further call closes the connection when its calls have ended.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "katana/base/system/result.hpp"
+#include "katana/base/text/bytes.hpp"
+#include "katana/http/client/call.hpp"
+#include "katana/http/client/origin_state.hpp"
+#include "katana/http/client/reactor_context.hpp"
+#include "katana/net/reactor/connection.hpp"
+
+namespace katana::client {
+
+// What a driver reports to its connection.
+class DriverEvents {
+ public:
+  // The server has answered, and no call is on the driver.
+  virtual void on_idle() noexcept = 0;
+  // It takes more calls than before.
+  virtual void on_more_capacity() noexcept = 0;
+
+ protected:
+  ~DriverEvents() = default;
+};
+
+struct DriverEnvironment {
+  net::Connection& connection;
+  ReactorContext& context;
+  OriginState& origin;
+  DriverEvents& events;
+};
+
+class ProtocolDriver : public CallCarrier {
+ public:
+  explicit ProtocolDriver(const DriverEnvironment& environment) noexcept
+      : connection_(environment.connection),
+        context_(environment.context),
+        origin_(environment.origin),
+        events_(environment.events) {}
+  virtual ~ProtocolDriver() = default;
+  ProtocolDriver(const ProtocolDriver&) = delete;
+  ProtocolDriver& operator=(const ProtocolDriver&) = delete;
+
+  // How many more calls it can take now.
+  virtual std::uint32_t capacity() const noexcept = 0;
+  // It takes no further calls.
+  virtual bool ending() const noexcept = 0;
+  // No call is on it.
+  virtual bool idle() const noexcept = 0;
+  // REQUIRES capacity() > 0.
+  virtual void begin(Call& call) noexcept = 0;
+  // The client closes the connection once its calls have ended, which is no failure.
+  void retire() noexcept { retiring_ = true; }
+  bool retiring() const noexcept { return retiring_; }
+  // The connection is about to be closed, and no call is on it.
+  virtual void announce_close() noexcept {}
+  // As net::Session's.
+  virtual std::size_t on_bytes(Bytes input) noexcept = 0;
+  virtual void on_input_end() noexcept = 0;
+  virtual void on_writable() noexcept {}
+  virtual void on_deadline() noexcept {}
+  // The connection was never made, so its calls cannot have reached the server: moves them into
+  // `calls`, the latest first.
+  virtual void take_unsent_calls(CallList& calls) noexcept = 0;
+  // The connection was lost.
+  virtual void on_lost(const Error& error) noexcept = 0;
+
+ protected:
+  bool should_close() const noexcept { return retiring_ || context_.reactor().draining(); }
+  // The peer has acknowledged bytes: the connection is established.
+  bool answered() const noexcept { return connection_.counters().bytes_sent > 0; }
+
+  net::Connection& connection_;
+  ReactorContext& context_;
+  OriginState& origin_;
+  DriverEvents& events_;
+
+ private:
+  bool retiring_ = false;
+};
+
+// The only place that names the drivers is the factory, which a ReactorPool passes down.
+using DriverFactory = std::unique_ptr<ProtocolDriver> (*)(HttpVersion version,
+                                                          const DriverEnvironment& environment);
+
+}  // namespace katana::client
+
+// SPDX-License-Identifier: Apache-2.0

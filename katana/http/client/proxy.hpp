@@ -1,0 +1,69 @@
+// Proxy: which origins are asked through a proxy, and how (RFC 9110 §9.3.6, RFC 9112 §3.2.2).
+// Tunnel: the CONNECT of one connection, before TLS begins.
+//
+//   http://   the request goes to the proxy, with its URL as target
+//   https://  CONNECT host:port, then TLS with the server itself: the proxy sees neither request
+//             nor certificate
+//
+// Owns       its texts.
+// Thread     a Proxy any; a Tunnel its reactor's.
+// Allocates  when made.
+// Fails      make() names the option. Tunnel::error() has the proxy, the origin and the remedy.
+// Invariant  credentials of the proxy are sent to the proxy alone: in CONNECT, and in requests in
+//            plaintext, which the proxy reads in any case.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "katana/base/system/result.hpp"
+#include "katana/base/text/bytes.hpp"
+#include "katana/http/client/options.hpp"
+#include "katana/http/client/url.hpp"
+#include "katana/net/tls/prelude.hpp"
+#include "katana/wire/http1/response_machine.hpp"
+
+namespace katana::client {
+
+class Proxy {
+ public:
+  // Nothing if the options have no URL.
+  static Result<std::optional<Proxy>> make(const ProxyOptions& options);
+
+  bool serves(const Origin& origin) const;
+  const Origin& origin() const noexcept { return origin_; }
+  // A complete line, or empty.
+  const std::string& authorization() const noexcept { return authorization_; }
+
+ private:
+  Origin origin_;
+  std::string authorization_;
+  std::vector<std::string> except_;
+};
+
+class Tunnel final : public tls::Prelude {
+ public:
+  Tunnel(const Proxy& proxy, const Origin& to, http1::HeadMemo& memo, std::size_t head_bytes_max);
+
+  Bytes request() const noexcept override { return request_; }
+  Step next(Bytes input) noexcept override;
+  bool done() const noexcept { return state_ == State::done; }
+  // Why it did not come to be. REQUIRES not done().
+  Error error(bool timed_out) const;
+
+ private:
+  const std::string name_;  // of the proxy and what was asked of it, for errors
+  std::string request_;
+  http1::ResponseMachine machine_;
+  http1::HeadMemo& memo_;
+  const std::size_t head_bytes_max_;
+  std::size_t head_bytes_ = 0;
+  std::string kept_;  // of the reply: a line that has not ended
+  State state_ = State::going;
+};
+
+}  // namespace katana::client
+
+// SPDX-License-Identifier: Apache-2.0

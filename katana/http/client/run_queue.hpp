@@ -1,0 +1,87 @@
+// RunQueue: what runs once the rest of a reactor's turn is done, in one deferred message.
+// Runnable: what can be in one. RunList: some of them, in order.
+//
+// Owns       nothing: a Runnable leaves its list when it is destroyed.
+// Thread     its reactor's.
+// Allocates  never.
+// Fails      never.
+// Invariant  what run_later() was given runs before what resume_later() was given: a call that
+//            waits for a connection precedes the next request of a coroutine that resumes. What is
+//            added while the queue runs, runs in a later message.
+#pragma once
+
+#include <cstddef>
+
+#include "katana/base/coroutine/executor.hpp"
+#include "katana/base/memory/linked_list.hpp"
+#include "katana/net/reactor/reactor.hpp"
+
+namespace katana::client {
+
+class RunList;
+
+class Runnable : private ListHook<Runnable> {
+ public:
+  Runnable(const Runnable&) = delete;
+  Runnable& operator=(const Runnable&) = delete;
+
+  bool is_listed() const noexcept { return list_ != nullptr; }
+  void leave_list() noexcept;
+
+ protected:
+  Runnable() noexcept = default;
+  ~Runnable() { leave_list(); }
+
+ private:
+  friend class LinkedList<Runnable>;
+  friend class RunList;
+  friend class RunQueue;
+  virtual void run() noexcept = 0;
+
+  RunList* list_ = nullptr;
+};
+
+class RunList {
+ public:
+  bool empty() const noexcept { return list_.empty(); }
+  std::size_t size() const noexcept { return list_.size(); }
+  // REQUIRES that it is in no list.
+  void push_back(Runnable& runnable) noexcept;
+  void push_front(Runnable& runnable) noexcept;
+  void remove(Runnable& runnable) noexcept;
+  // REQUIRES not empty().
+  Runnable& pop_front() noexcept;
+
+ private:
+  LinkedList<Runnable> list_;
+};
+
+class RunQueue {
+ public:
+  explicit RunQueue(net::Reactor& reactor) noexcept : reactor_(reactor) {}
+  RunQueue(const RunQueue&) = delete;
+  RunQueue& operator=(const RunQueue&) = delete;
+
+  // Once, however often it is asked for.
+  void run_later(Runnable& runnable) noexcept;
+  // REQUIRES that it is in no list.
+  void resume_later(Runnable& runnable) noexcept;
+
+ private:
+  static void run_all(Message& message) noexcept;
+  static void run(RunList& list) noexcept;
+  void schedule() noexcept;
+
+  net::Reactor& reactor_;
+  RunList first_;
+  RunList second_;
+  bool scheduled_ = false;
+  struct Work final : Message {
+    explicit Work(RunQueue& owner) noexcept : Message(&RunQueue::run_all), queue(owner) {}
+    RunQueue& queue;
+  } work_{*this};
+};
+
+}  // namespace katana::client
+
+// SPDX-License-Identifier: Apache-2.0

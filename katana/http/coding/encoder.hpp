@@ -1,0 +1,42 @@
+// Encoder: a content coding (gzip, br, zstd) applied to a stream of bytes. A Codec makes it.
+//
+// Owns       the state of its library: 0.3 to 3 MiB, see EncoderOptions.
+// Thread     one at a time.
+// Allocates  at construction, from the heap; `out` grows as Text does.
+// Fails      making it and encode() throw std::bad_alloc.
+// Invariant  what was appended to `out` up to a call with Flush::flush decodes to all that was
+//            given up to it; after Flush::finish it is the whole of a coded content.
+#pragma once
+
+#include <cstdint>
+
+#include "katana/base/text/bytes.hpp"
+#include "katana/base/text/text.hpp"
+
+namespace katana::coding {
+
+struct EncoderOptions {
+  // Levels at which a reply costs about as much as making it did: the last percents of size are for
+  // files that are compressed once. gzip 1 … 9, brotli 0 … 11, zstd 1 … 19.
+  int gzip_level = 5;
+  int brotli_quality = 2;
+  int zstd_level = 3;
+  // How far back a coding may refer, as a power of two: what bounds the memory of brotli and zstd.
+  int window_bits = 18;
+};
+
+//   none    the encoder may keep what it likes
+//   flush   whoever reads the output can decode all of the input
+//   finish  and there is no more
+enum class Flush : std::uint8_t { none, flush, finish };
+
+class Encoder {
+ public:
+  virtual ~Encoder() = default;
+  // Appends what comes of `input`. Not after Flush::finish.
+  virtual void encode(Bytes input, Flush flush, Text& out) = 0;
+};
+
+}  // namespace katana::coding
+
+// SPDX-License-Identifier: Apache-2.0

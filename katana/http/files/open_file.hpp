@@ -1,0 +1,130 @@
+// Folder and OpenFile: files below one folder, and never one outside of it.
+//
+// Owns       a Folder its descriptor; an OpenFile its descriptor and what it knew of the file when
+//            it was opened.
+// Thread     a Folder any; an OpenFile one, which counts the references to it.
+// Allocates  an OpenFile from the heap; the file cache (file_cache.hpp) makes that rare.
+// Fails      Result with a Code that says whether there is nothing (not_found), it may not be read
+//            (permission_denied), or the process has no descriptor left (resource_exhausted).
+// Invariant  the kernel resolves every path beneath the folder (openat2 with RESOLVE_BENEATH):
+//            neither "..", nor an absolute path, nor a symbolic link gets out, however names change
+//            in the meantime.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "katana/base/memory/retained.hpp"
+#include "katana/base/system/result.hpp"
+#include "katana/base/text/bytes.hpp"
+#include "katana/base/values/file_part.hpp"
+
+namespace katana {
+
+// What tells whether a file is still the same.
+struct FileIdentity {
+  std::uint64_t device = 0;
+  std::uint64_t inode = 0;
+  std::uint64_t size = 0;
+  std::int64_t modified_ns = 0;  // Unix time
+  std::int64_t changed_ns = 0;   // of the inode: what utimes(2) cannot set back
+  bool operator==(const FileIdentity&) const = default;
+};
+
+// A descriptor that closes itself.
+class Descriptor {
+ public:
+  Descriptor() noexcept = default;
+  explicit Descriptor(int fd) noexcept : fd_(fd) {}
+  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
+  ~Descriptor();
+  int get() const noexcept { return fd_; }
+  int release() noexcept { return std::exchange(fd_, -1); }
+
+ private:
+  int fd_ = -1;
+};
+
+class Folder {
+ public:
+  // Fails also where the kernel has no openat2 (before Linux 5.6, or forbidden by a filter).
+  static Result<Folder> open(const std::string& path);
+
+  enum class Kind : std::uint8_t { file, folder };
+  struct Found {
+    Kind kind;
+    Descriptor descriptor;
+    FileIdentity identity;
+  };
+  // A regular file or a folder below this one; everything else there is not found. `path` is
+  // relative; symbolic links are followed as long as they stay beneath.
+  Result<Found> find(const char* path) const;
+
+ private:
+  explicit Folder(Descriptor descriptor) noexcept : descriptor_(std::move(descriptor)) {}
+  Descriptor descriptor_;
+};
+
+// A regular file or a folder wherever `path` leads: of a program's own choice, never of a user's.
+Result<Folder::Found> find_file(const std::string& path);
+
+class OpenFile final : public Retained {
+ public:
+  OpenFile(Descriptor opened, const FileIdentity& known) noexcept;
+
+  FileIdentity identity;
+  std::string entity_tag;      // with quotes; weak while the file may still change unnoticed
+  std::string fields;          // of every reply about it: complete lines
+  std::string content_fields;  // of those with its content, besides
+  Bytes content_type;
+  std::string given_type;        // what content_type refers to, when that is not the program's
+  bool is_strong = false;        // the entity tag
+  bool is_date_strong = false;   // the date as well
+  std::string content_mark;      // a digest for the tag; empty: none was made
+  bool content_settled = false;  // the content cannot have changed since content_mark was made
+
+  FilePart part(std::uint64_t offset, std::uint64_t size) noexcept { return {this, offset, size}; }
+  std::int64_t modified_s() const noexcept;
+  // Empty: the date is a constant that tells nothing of the content. Reproducible builds set 0 or 1
+  // (Nix, Guix, OSTree, container images) or the first date of ZIP archives, in 1980.
+  std::optional<std::int64_t> told_modified_s() const noexcept;
+
+ private:
+  ~OpenFile();
+  static void close(Retained& file) noexcept;
+};
+
+// One reference to a file that is open.
+class FileReference {
+ public:
+  FileReference() noexcept = default;
+  explicit FileReference(OpenFile* file) noexcept : file_(file) {
+    if (file_ != nullptr) file_->retain();
+  }
+  FileReference(const FileReference& other) noexcept : FileReference(other.file_) {}
+  FileReference(FileReference&& other) noexcept : file_(std::exchange(other.file_, nullptr)) {}
+  FileReference& operator=(FileReference other) noexcept {
+    std::swap(file_, other.file_);
+    return *this;
+  }
+  ~FileReference() {
+    if (file_ != nullptr) file_->let_go();
+  }
+  OpenFile* operator->() const noexcept { return file_; }
+  OpenFile& operator*() const noexcept { return *file_; }
+  explicit operator bool() const noexcept { return file_ != nullptr; }
+
+ private:
+  OpenFile* file_ = nullptr;
+};
+
+}  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,117 @@
+// Forms: multipart/form-data read part by part into memory and, what is more, one unnamed file.
+//
+//   Task<void> upload(Request request, ContentReader content, ReplyWriter reply) {
+//     FormResult form = co_await read_form(request, content);
+//     Reply answer = form ? Reply::text(format_text("{} parts", form->parts.size()))
+//                         : std::move(form.error());
+//     co_await send(reply, answer);
+//   }
+//
+// Owns       a part its text, or a range of its form's file. That file has no name; parts share it,
+//            and it is gone with the last of them, which may outlive the form.
+// Thread     its reactor's. A file is written on it: to the page cache, at a few GB/s.
+// Allocates  from the heap: at most FormLimits::memory_bytes_max and what a head takes.
+// Fails      a Reply that says why: 415 for another type, 400 for what is malformed, 413 beyond a
+//            limit, 503 when no file can be written or too many forms have one.
+// Invariant  memory is bounded, whatever is uploaded; the content is read as fast as it is stored.
+//            A form holds one descriptor at most, however many parts it has.
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "katana/base/coroutine/task.hpp"
+#include "katana/base/text/bytes.hpp"
+#include "katana/http/files/open_file.hpp"
+#include "katana/http/handlers/reply.hpp"
+#include "katana/http/handlers/request.hpp"
+#include "katana/http/handlers/streaming.hpp"
+#include "katana/wire/http/multipart.hpp"
+
+namespace katana {
+
+// Limits of one form; more than the bytes of a part, of all parts, or their number is 413.
+struct FormLimits {
+  http::MultipartLimits part = {.part_bytes_max = 64 * 1024 * 1024};
+  std::uint64_t bytes_max = 256 * 1024 * 1024;  // of all contents
+  // Of one part, and of all together: what is more goes to the form's file.
+  std::size_t part_memory_bytes_max = 64 * 1024;
+  std::size_t memory_bytes_max = 1024 * 1024;
+  // Files that forms of this process may have open at a time; 0: SpillFile::files_max(). Never more
+  // than a quarter of RLIMIT_NOFILE: the others are for connections.
+  std::size_t files_max = 0;
+  // Where the files are; its file system has to know O_TMPFILE, as ext4, xfs, btrfs and tmpfs do.
+  std::string folder = "/tmp";
+
+  // What read_form() takes when it is given none, in the whole process.
+  static const FormLimits& defaults() noexcept;
+  // Before the first form is read: an Application says what http.forms has.
+  static void set_defaults(FormLimits limits);
+};
+
+// The file of one form, counted over the process while it is open. Parts read it by offset (pread),
+// so readers on any thread do not disturb each other.
+class SpillFile {
+ public:
+  // Fails with resource_exhausted when forms have as many files open as `limits` lets them.
+  static Result<std::shared_ptr<SpillFile>> create(const FormLimits& limits);
+  // What forms without a limit of their own have, of the whole process: http.form_files_max.
+  static void set_files_max(std::size_t files) noexcept;
+  static std::size_t files_max() noexcept;
+  // How many are open in this process.
+  static std::size_t count_open() noexcept;
+
+  SpillFile(SpillFile&&) = delete;
+  ~SpillFile();
+
+  bool append(Bytes content) noexcept;
+  std::uint64_t size() const noexcept { return size_; }
+  // Fills `into` from `offset`; false when that much cannot be read.
+  bool read(std::uint64_t offset, std::span<char> into) const noexcept;
+  // For sendfile and the like: stays the file's; its own position means nothing.
+  int descriptor() const noexcept { return file_.get(); }
+
+ private:
+  SpillFile() noexcept;
+
+  Descriptor file_;
+  std::uint64_t size_ = 0;
+};
+
+// One field of a form, or one file.
+struct FormPart {
+  std::string name;
+  std::string filename;  // what the peer says; never a path to write to
+  bool has_filename = false;
+  std::string content_type;
+  std::uint64_t size = 0;
+  std::string text;                 // empty when it is in a file
+  std::shared_ptr<SpillFile> file;  // its form's, of which it is a range; none when it is in `text`
+  std::uint64_t file_offset = 0;    // where its `size` bytes begin
+
+  bool in_file() const noexcept { return file != nullptr; }
+  // The content, wherever it is; of a file that cannot be read an Error.
+  Result<std::string> content() const;
+};
+
+// All parts, in their order.
+struct Form {
+  std::vector<FormPart> parts;
+  // The first of that name; null when there is none.
+  const FormPart* find(Bytes name) const noexcept;
+};
+
+// The form, or the reply that says what is wrong with it.
+using FormResult = std::expected<Form, Reply>;
+
+// Reads all of the content.
+Task<FormResult> read_form(Request request, ContentReader content,
+                           FormLimits limits = FormLimits::defaults());
+
+}  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,133 @@
+// FormFields<T>: a described struct filled from a form that is sent as a request's content, as
+// Query<T> is from its query. Of both kinds that browsers send:
+//
+//   application/x-www-form-urlencoded, multipart/form-data
+//
+//   struct Application {
+//     std::string name;
+//     int age = 0;
+//     std::optional<FormFile> picture;
+//   };
+//   KATANA_DESCRIBE(Application, (name, required, length(1, 80)), (age, range(0, 150)), picture)
+//
+//   Reply apply(FormFields<Application> form) { return Reply::text(form->name); }
+//
+// Whole in memory, so for forms that fit RouteOptions::content_bytes_max; read_form() (form.hpp)
+// takes what is larger, piece by piece.
+//
+// Owns       its value.
+// Thread     any.
+// Allocates  yes.
+// Fails      with a Refusal: 415 for another type, 400 that names the field for what does not parse
+//            or obey the rules of its description.
+// Invariant  members keep their initialisers unless they are named. Of a name that comes more than
+//            once the last value counts, and names that T lacks are passed over; T that is
+//            KATANA_DESCRIBE_STRICT refuses both.
+#pragma once
+
+#include <expected>
+#include <string>
+#include <utility>
+
+#include "katana/data/container/heap_bytes.hpp"
+#include "katana/http/handlers/extract.hpp"
+#include "katana/wire/http/multipart.hpp"
+
+namespace katana {
+
+// A part of a form that is a file. A browser sends one without name and content where none was
+// chosen: that is as good as no part.
+struct FormFile {
+  std::string filename;  // what the peer says; never a path to write to
+  std::string content_type;
+  std::string content;
+};
+// The heap bytes of the file's three strings; container::heap_bytes() calls it.
+inline std::size_t katana_heap_bytes(const FormFile& file) {
+  return container::heap_bytes(file.filename) + container::heap_bytes(file.content_type) +
+         container::heap_bytes(file.content);
+}
+
+template <Described T>
+struct FormFields {
+  T value;
+  const T& operator*() const noexcept { return value; }
+  const T* operator->() const noexcept { return &value; }
+};
+
+namespace detail {
+
+// As Pairs of parse_pairs(): the fields of application/x-www-form-urlencoded.
+class FormPairs : public QueryPairs {
+ public:
+  explicit FormPairs(Bytes content) noexcept : QueryPairs(content, "form field") {}
+
+  template <class T>
+  Result<T> value(Bytes name) const {
+    if constexpr (std::same_as<T, FormFile>) {
+      return fail(Code::invalid_argument, "form field '" + std::string(name) +
+                                              "': is a file, which multipart/form-data can carry");
+    } else {
+      return QueryPairs::value<T>(name);
+    }
+  }
+};
+
+// The parts of multipart/form-data.
+class MultipartPairs {
+ public:
+  MultipartPairs(Bytes boundary, Bytes content) noexcept : reader_(boundary), rest_(content) {}
+
+  static constexpr const char* kind = "form field";
+  bool next();
+  bool is(Bytes name) const noexcept { return name == name_; }
+  Bytes shown_name() const noexcept { return name_; }
+  template <class T>
+  Result<T> value(Bytes name) const {
+    if constexpr (std::same_as<T, FormFile>) {
+      return FormFile{std::string(filename_), std::string(type_), content_};
+    } else {
+      return parse_text<T>(content_, kind, name);
+    }
+  }
+  // Nothing: it was read to its end.
+  std::optional<Error> error() const;
+
+ private:
+  bool is_file_not_chosen() const noexcept {
+    return has_filename_ && filename_.empty() && content_.empty();
+  }
+
+  http::MultipartReader reader_;
+  Bytes rest_;
+  Bytes name_, filename_, type_;  // in the content
+  bool has_filename_ = false;
+  std::string content_;
+};
+
+enum class FormKind : std::uint8_t { other, pairs, parts };
+// `boundary`: of parts.
+FormKind form_kind_of(const RequestView& request, Bytes& boundary) noexcept;
+Refusal refuse_form_type(const RequestView& request);
+
+template <class T>
+struct Extractor<FormFields<T>> {
+  static std::expected<FormFields<T>, Refusal> from(const RequestView& request, std::size_t) {
+    Bytes boundary;
+    const FormKind kind = form_kind_of(request, boundary);
+    if (kind == FormKind::other) return std::unexpected(refuse_form_type(request));
+    auto value = kind == FormKind::parts
+                     ? parse_pairs<T>(MultipartPairs(boundary, request.content()))
+                     : parse_pairs<T>(FormPairs(request.content()));
+    if (!value) return std::unexpected(Refusal(problem(value.error())));
+    return FormFields<T>{*std::move(value)};
+  }
+};
+
+template <class T>
+inline constexpr bool wants_content<FormFields<T>> = true;
+
+}  // namespace detail
+}  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

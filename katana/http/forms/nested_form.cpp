@@ -1,0 +1,42 @@
+#include "katana/http/forms/nested_form.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace katana::detail {
+namespace {
+
+constexpr const char* kind = "form field";
+
+std::optional<Error> add_parts(container::FormTree& tree, MultipartPairs pairs,
+                               const NestedNames& names) {
+  while (pairs.next()) {
+    const Bytes name = pairs.shown_name();
+    FormFile file = *pairs.value<FormFile>(name);
+    container::FormLeaf leaf{std::move(file.content)};
+    leaf.part = std::make_unique<container::FormLeaf::Part>(std::move(file.filename),
+                                                            std::move(file.content_type));
+    if (auto error = add_nested(tree, name, std::move(leaf), kind, names)) return error;
+  }
+  return pairs.error();
+}
+
+}  // namespace
+
+std::expected<container::FormTree, Refusal> form_tree_of(const RequestView& request,
+                                                         const NestedNames& names) {
+  Bytes boundary;
+  const FormKind form = form_kind_of(request, boundary);
+  if (form == FormKind::other) return std::unexpected(refuse_form_type(request));
+  std::expected<container::FormTree, Refusal> tree{std::in_place};
+  const std::optional<Error> error =
+      form == FormKind::parts ? add_parts(*tree, MultipartPairs(boundary, request.content()), names)
+                              : add_nested_pairs(*tree, request.content(), kind, names);
+  if (error) return std::unexpected(Refusal(problem(*error)));
+  return tree;
+}
+
+}  // namespace katana::detail
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,26 @@
+// What a client is shown of a failure while a program is developed (Router::development()): a page
+// for whoever accepts HTML, such as a browser, and a problem document for everybody else.
+//
+// Owns       nothing.
+// Thread     the reactor's.
+// Allocates  the reply.
+// Fails      never.
+// Invariant  values of the request and of the cause are escaped; the page runs and loads nothing.
+#pragma once
+
+#include <string>
+
+#include "katana/http/handlers/reply.hpp"
+#include "katana/http/handlers/request.hpp"
+#include "katana/http/session/exchange.hpp"
+
+namespace katana::detail {
+
+// `cause`: the chain of causes, which is not meant for users. `request` may be null: then it is a
+// problem document.
+Reply error_page(session::Exchange& exchange, const RequestView* request, unsigned status,
+                 const std::string& cause);
+
+}  // namespace katana::detail
+
+// SPDX-License-Identifier: Apache-2.0

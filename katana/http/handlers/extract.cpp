@@ -1,0 +1,70 @@
+#include "katana/http/handlers/extract.hpp"
+
+#include <fmt/format.h>
+
+#include <span>
+
+#include "katana/data/container/json_scan.hpp"
+
+namespace katana::detail {
+namespace {
+
+// What a peer sent, short enough for a message.
+Bytes shortened(Bytes text) noexcept { return text.substr(0, 64); }
+
+}  // namespace
+
+std::optional<std::int64_t> parse_whole(Bytes text) {
+  std::int64_t number = 0;
+  const auto whole = container::detail::is_json_number(text) ? container::detail::whole_number(text)
+                                                             : std::nullopt;
+  return whole && whole->get(number) ? std::optional(number) : std::nullopt;
+}
+
+std::optional<std::uint64_t> parse_whole_natural(Bytes text) {
+  std::uint64_t number = 0;
+  const auto whole = container::detail::is_json_number(text) ? container::detail::whole_number(text)
+                                                             : std::nullopt;
+  return whole && whole->get(number) ? std::optional(number) : std::nullopt;
+}
+
+Error not_a(Bytes expected, const char* kind, Bytes name, Bytes text) {
+  return Error(Code::invalid_argument, fmt::format("{} '{}': expected {}, got '{}'", kind,
+                                                   shortened(name), expected, shortened(text)));
+}
+
+Error bad_parameter(const char* kind, Bytes name, Bytes words) {
+  return Error(Code::invalid_argument, fmt::format("{} '{}': {}", kind, name, words));
+}
+
+Error unknown_parameter(const char* kind, Bytes encoded) {
+  return Error(Code::invalid_argument,
+               fmt::format("{} '{}': unknown name", kind, shortened(encoded)));
+}
+
+bool is_form_name(Bytes encoded, Bytes name) {
+  if (!http::needs_form_decoding(encoded)) return encoded == name;
+  const auto decoded = decoded_form(encoded, "name", name);
+  return decoded && decoded->bytes() == name;
+}
+
+Result<Text> decoded_segment(Bytes segment) {
+  Text text(segment);
+  const auto size = http::decode_segment(segment, std::span(text.data(), text.size()));
+  // In the text of a rest parameter a decoded "%2F" is a slash like those between its segments;
+  // a handler that has to tell them apart splits RequestView::parameters() itself.
+  if (size) text.resize(*size);
+  return text;
+}
+
+Result<Text> decoded_form(Bytes raw, const char* kind, Bytes name) {
+  Text text(raw);
+  const auto size = http::decode_form(raw, std::span(text.data(), text.size()));
+  if (!size) return std::unexpected(not_a("valid percent-encoding", kind, name, raw));
+  text.resize(*size);
+  return text;
+}
+
+}  // namespace katana::detail
+
+// SPDX-License-Identifier: Apache-2.0

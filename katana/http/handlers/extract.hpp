@@ -1,0 +1,335 @@
+// Extraction: handler parameters made from a request.
+//
+//   Path<T>               the next parameter of the route's pattern, in order
+//   Query<T>              a described struct filled from the query: ?limit=20&after=7
+//   Header<T>, Cookie<T>  from header fields and from cookies (http/handlers/head_fields.hpp)
+//   RequestView, Request  all of it
+//
+// A value is a number, a bool, std::string, a described enumeration, or of a type with a TextForm:
+// Uuid, Timestamp, Date, Decimal, container::AsJson<T>, or one of the program's own. A member of a
+// struct is a value, a std::optional of one, or a std::vector: ?tag=a&tag=b.
+//
+// Fails      Code::invalid_argument with the parameter's name, what was expected and what came;
+//            answered with 400. So is a query that breaks a rule of its description.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <concepts>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "katana/base/system/result.hpp"
+#include "katana/base/text/text.hpp"
+#include "katana/base/values/described.hpp"
+#include "katana/http/handlers/reply.hpp"
+#include "katana/http/handlers/request.hpp"
+
+namespace katana {
+
+// The next {parameter} of the pattern, decoded and read as T; 400 when it is no T.
+template <class T>
+struct Path {
+  T value;  // also *path, path->
+  const T& operator*() const noexcept { return value; }
+  const T* operator->() const noexcept { return &value; }
+};
+
+// The query as the members of T, which keep their initialisers where it has none; 400 when a value
+// is not of its member's type or breaks its rule.
+template <Described T>
+struct Query {
+  T value;  // also *query, query->
+  const T& operator*() const noexcept { return value; }
+  const T* operator->() const noexcept { return &value; }
+};
+
+namespace detail {
+
+Error not_a(Bytes expected, const char* kind, Bytes name, Bytes text);
+Error bad_parameter(const char* kind, Bytes name, Bytes words);
+
+// Whole numbers that are written with a point or exponent, which JSON Schema takes for integers:
+// "1.0", "1e2". Nothing: it is none, or beyond the type.
+std::optional<std::int64_t> parse_whole(Bytes text);
+std::optional<std::uint64_t> parse_whole_natural(Bytes text);
+
+// Text as T. `kind` and `name` say in the error where it came from.
+template <class T>
+Result<T> parse_text(Bytes text, const char* kind, Bytes name) {
+  if constexpr (std::same_as<T, bool>) {
+    if (text == "true" || text == "1") return true;
+    if (text == "false" || text == "0") return false;
+    return std::unexpected(not_a("true or false", kind, name, text));
+  } else if constexpr (std::is_arithmetic_v<T>) {
+    T value{};
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    bool valid = error == std::errc{} && end == text.data() + text.size();
+    // "nan" and "inf" are none: hardly a handler means to compare or to store them.
+    if constexpr (std::floating_point<T>) valid = valid && std::isfinite(value);
+    if (valid) return value;
+    if constexpr (std::signed_integral<T>) {
+      const auto whole = parse_whole(text);
+      if (whole && std::in_range<T>(*whole)) return static_cast<T>(*whole);
+    } else if constexpr (std::unsigned_integral<T>) {
+      const auto whole = parse_whole_natural(text);
+      if (whole && std::in_range<T>(*whole)) return static_cast<T>(*whole);
+    }
+    constexpr const char* expected = !std::integral<T> ? "a number"
+                                     : std::unsigned_integral<T>
+                                         ? "a whole number that is not negative"
+                                         : "a whole number";
+    return std::unexpected(not_a(expected, kind, name, text));
+  } else if constexpr (DescribedEnum<T>) {
+    if (const auto found = enumerator_from<T>(text)) return *found;
+    return std::unexpected(not_a(enumerator_choices<T>(), kind, name, text));
+  } else if constexpr (TextFormed<T>) {
+    if (auto parsed = TextForm<T>::parse(text)) return *std::move(parsed);
+    if constexpr (requires { TextForm<T>::misfit(text); }) {
+      return std::unexpected(bad_parameter(kind, name, TextForm<T>::misfit(text)));
+    }
+    return std::unexpected(not_a(TextForm<T>::expected, kind, name, text));
+  } else {
+    static_assert(
+        std::same_as<T, std::string>,
+        "a number, a bool, std::string, a described enumeration (KATANA_DESCRIBE_ENUM), or "
+        "a type with a katana::TextForm");
+    return std::string(text);
+  }
+}
+
+Result<Text> decoded_segment(Bytes segment);
+// `kind` and `name` say in the error where it came from.
+Result<Text> decoded_form(Bytes text, const char* kind, Bytes name);
+// Whether `encoded` is the form encoding of `name`.
+bool is_form_name(Bytes encoded, Bytes name);
+Error unknown_parameter(const char* kind, Bytes encoded);
+
+// The names and values of a query, one after another.
+class QueryPairs {
+ public:
+  explicit QueryPairs(Bytes query, const char* what = "query parameter") noexcept
+      : kind(what), reader_(query) {}
+
+  const char* const kind;
+  bool next() noexcept { return reader_.next(name_, raw_); }
+  bool is(Bytes name) const { return is_form_name(name_, name); }
+  Bytes shown_name() const noexcept { return name_; }
+  template <class T>
+  Result<T> value(Bytes name) const {
+    auto text = decoded_form(raw_, kind, name);
+    if (!text) return std::unexpected(text.error());
+    return parse_text<T>(text->bytes(), kind, name);
+  }
+  std::optional<Error> error() const noexcept { return std::nullopt; }
+
+ private:
+  http::QueryReader reader_;
+  Bytes name_, raw_;
+};
+
+template <class T>
+inline constexpr bool is_list_parameter = ListMember<WithoutOptional<T>>;
+
+// A value that obeys the rules of its description.
+template <class Value, class Pairs>
+Result<Value> parse_ruled(const Rules<Value>& rules, Bytes name, const Pairs& pairs) {
+  auto parsed = pairs.template value<Value>(name);
+  if (!parsed && rules.secret) {
+    return std::unexpected(
+        bad_parameter(pairs.kind, name, "is malformed; it is secret and not shown"));
+  }
+  if (parsed && !obeys(rules, *parsed)) {
+    return std::unexpected(bad_parameter(pairs.kind, name, broken_rule(rules, *parsed)));
+  }
+  return parsed;
+}
+
+// One more item of a list: of a name that comes more than once all values count.
+template <class Field, class Pairs, class M>
+std::optional<Error> parse_item(const Field& field, const Pairs& pairs, M& member, bool first) {
+  if (first) member = M();  // what is given replaces the initialiser
+  auto& list = [&member]() -> auto& {
+    if constexpr (is_optional<M>) {
+      return member ? *member : member.emplace();
+    } else {
+      return member;
+    }
+  }();
+  if (list.size() >= field.rules.length_max) {
+    return bad_parameter(pairs.kind, field.name,
+                         fmt::format("is given more than {} times", field.rules.length_max));
+  }
+  auto parsed = parse_ruled(field.rules.each, field.name, pairs);
+  if (!parsed) return parsed.error();
+  list.push_back(*std::move(parsed));
+  return std::nullopt;
+}
+
+template <class Field, class Pairs, class M>
+std::optional<Error> parse_member(const Field& field, const Pairs& pairs, M& member) {
+  auto parsed = parse_ruled(field.rules, field.name, pairs);
+  if (!parsed) return parsed.error();
+  member = *std::move(parsed);
+  return std::nullopt;
+}
+
+template <class T>
+Result<T> parse_path_parameter(const RequestView& request, std::size_t index) {
+  const PathParameter parameter = request.parameters()[index];
+  if constexpr (std::is_arithmetic_v<T>) {  // nothing to decode, nearly always: no copy
+    if (parameter.value.find('%') == Bytes::npos) {
+      return parse_text<T>(parameter.value, "path parameter", parameter.name);
+    }
+  }
+  auto text = decoded_segment(parameter.value);
+  if (!text) return std::unexpected(text.error());
+  return parse_text<T>(text->bytes(), "path parameter", parameter.name);
+}
+
+// Puts the value at hand into the member of its name.
+template <Described T, class Pairs>
+std::optional<Error> take_pair(const Pairs& pairs, T& value,
+                               std::array<bool, field_count<T>>& given) {
+  constexpr bool strict = unknown_names<T> == UnknownNames::refuse;
+  std::optional<Error> error;
+  bool known = false;
+  std::size_t place = 0;
+  for_each_field(value, [&](const auto& field, auto& member) {
+    const std::size_t at = place++;
+    if (known || !pairs.is(field.name)) return;
+    known = true;
+    const bool first = !std::exchange(given[at], true);
+    if constexpr (is_list_parameter<std::remove_reference_t<decltype(member)>>) {
+      error = parse_item(field, pairs, member, first);
+      return;
+    } else {
+      error = first || !strict ? parse_member(field, pairs, member)
+                               : bad_parameter(pairs.kind, field.name, "is given more than once");
+    }
+  });
+  if (strict && !known) error = unknown_parameter(pairs.kind, pairs.shown_name());
+  return error;
+}
+
+// Why a list that was given is too short.
+template <class Field, class Pairs, class M>
+std::optional<Error> check_list(const Field& field, const Pairs& pairs, const M& member) {
+  if constexpr (is_list_parameter<M>) {
+    if constexpr (is_optional<M>) {
+      if (member && !obeys(field.rules, *member)) {
+        return bad_parameter(pairs.kind, field.name, broken_rule(field.rules, *member));
+      }
+    } else if (!obeys(field.rules, member)) {
+      return bad_parameter(pairs.kind, field.name, broken_rule(field.rules, member));
+    }
+  }
+  return std::nullopt;
+}
+
+// Of a name that comes more than once the last value counts, of a list all; names that T lacks are
+// passed over. T that is KATANA_DESCRIBE_STRICT refuses both.
+template <Described T, class Pairs>
+Result<T> parse_pairs(Pairs pairs) {
+  T value{};
+  std::array<bool, field_count<T>> given{};
+  while (pairs.next()) {
+    if (auto error = take_pair(pairs, value, given)) return std::unexpected(*std::move(error));
+  }
+  std::optional<Error> wrong = pairs.error();
+  std::size_t place = 0;
+  for_each_field(value, [&](const auto& field, const auto& member) {
+    const bool is_given = given[place++];
+    if (wrong) return;
+    if (is_given) {
+      wrong = check_list(field, pairs, member);
+    } else if (field.rules.presence == Presence::required) {
+      wrong = bad_parameter(pairs.kind, field.name, "is missing");
+    }
+  });
+  if (wrong) return std::unexpected(*std::move(wrong));
+  return value;
+}
+
+template <Described T>
+Result<T> parse_query(Bytes query) {
+  return parse_pairs<T>(QueryPairs(query));
+}
+
+// How many Path<> parameters come before the one at `index` of a parameter list.
+template <class T>
+inline constexpr bool is_path = false;
+template <class T>
+inline constexpr bool is_path<Path<T>> = true;
+
+// The names of a Query<>'s members that are marked secret.
+template <class P>
+struct SecretsOf {
+  static void add_to(std::vector<std::string>&) {}
+};
+template <class T>
+struct SecretsOf<Query<T>> {
+  static void add_to(std::vector<std::string>& names) {
+    for_each_field<T>([&](const auto& field) {
+      if (field.rules.secret) names.emplace_back(field.name);
+    });
+  }
+};
+template <class Tuple>
+struct SecretsOfAll;
+template <class... P>
+struct SecretsOfAll<std::tuple<P...>> {
+  static void add_to(std::vector<std::string>& names) { (SecretsOf<P>::add_to(names), ...); }
+};
+template <class Tuple>
+std::vector<std::string> secret_parameters() {
+  std::vector<std::string> names;
+  SecretsOfAll<Tuple>::add_to(names);
+  return names;
+}
+
+// What answers instead of the handler when a parameter cannot be made; an Error does too.
+struct Refusal {
+  Reply reply;
+};
+
+// Whether a parameter is made from the content, which then has to be there.
+template <class P>
+inline constexpr bool wants_content = false;
+
+// Extractor<P>::from(request, n) makes a parameter of type P; n is the number of Path<> parameters
+// before it.
+template <class P>
+struct Extractor;
+template <class T>
+struct Extractor<Path<T>> {
+  static Result<Path<T>> from(const RequestView& request, std::size_t index) {
+    auto value = parse_path_parameter<T>(request, index);
+    if (!value) return std::unexpected(value.error());
+    return Path<T>{*std::move(value)};
+  }
+};
+template <class T>
+struct Extractor<Query<T>> {
+  static Result<Query<T>> from(const RequestView& request, std::size_t) {
+    auto value = parse_query<T>(request.query());
+    if (!value) return std::unexpected(value.error());
+    return Query<T>{*std::move(value)};
+  }
+};
+template <>
+struct Extractor<Request> {
+  static Result<Request> from(const RequestView& request, std::size_t) { return Request(request); }
+};
+
+}  // namespace detail
+}  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

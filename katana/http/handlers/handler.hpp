@@ -1,0 +1,366 @@
+// Handler: a user's function behind one virtual call. Three forms, told apart by what they return
+// and take:
+//
+//   Reply       f(const RequestView&, Path<…>…, Query<…>)  plain; views into the engine's buffer
+//   Task<Reply> f(Request, Path<…>…, Query<…>)             coroutine; the request is owned
+//   Task<void>  f(Request, ContentReader, ReplyWriter, …)  streaming, both ways
+//
+// Parameters, of extract.hpp and parameters.hpp, may come in any order and be left out; a handler
+// without a request parameter does not want content. Result<Reply> works where Reply does: its
+// Error becomes a problem document. JSON content is read and written by Json<T>
+// (http/handlers/json.hpp).
+//
+// Thread     its reactor's; one handler object serves all reactors at once, so what it captures
+//            must allow that.
+// Fails      an exception is answered with 500, counted, and reported to HttpOptions::failures with
+//            its cause, route and request; the process goes on.
+#pragma once
+
+#include <concepts>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "katana/base/coroutine/deadline.hpp"
+#include "katana/base/coroutine/task.hpp"
+#include "katana/base/system/hints.hpp"
+#include "katana/http/handlers/extract.hpp"
+#include "katana/http/handlers/parameters.hpp"
+#include "katana/http/handlers/reply.hpp"
+#include "katana/http/handlers/reply_recorder.hpp"
+#include "katana/http/handlers/request.hpp"
+#include "katana/http/handlers/streaming.hpp"
+#include "katana/http/session/exchange.hpp"
+
+namespace katana {
+
+struct DecompressionOptions;
+struct Middleware;
+
+namespace detail {
+
+class Handler;
+
+struct Route {
+  std::unique_ptr<Handler> handler;
+  std::vector<const Middleware*> middleware;  // outermost first
+  std::uint64_t content_bytes_max = 0;
+  std::size_t path_parameters = 0;                 // Path<> parameters of the handler
+  const DecompressionOptions* decoding = nullptr;  // null: contents are left as they come
+  bool development = false;                        // see Router::development()
+  bool has_functions = false;                      // among its middleware
+  bool functions_want_content = false;
+  const registry::Services* services = nullptr;  // of Inject<T>; null: nobody needs any
+  std::vector<Need> needs;                       // of the handler
+  session::RouteMark mark = {};                  // of the fallback: empty
+};
+
+// A handler that suspends keeps the request for others: for middleware, and the page of an error.
+inline bool needs_request(const Route& route) noexcept {
+  return !route.middleware.empty() || route.development;
+}
+// Sends what a handler returned, after the route's middleware has seen it. `request` may be null if
+// there is none.
+void send_reply(session::Exchange& exchange, const Route& route, const RequestView* request,
+                Reply&& reply) noexcept;
+// Content of at most so many bytes fits a block with its head.
+inline constexpr std::size_t small_content_bytes = 2 * 1024;
+// The same, in line: without a call of its own for a small reply that nothing else is done with.
+[[gnu::always_inline]] inline void send_reply_in_line(session::Exchange& exchange,
+                                                      const Route& route,
+                                                      const RequestView* request,
+                                                      Reply&& reply) noexcept {
+  const Bytes content = reply.content();
+  if (!route.middleware.empty() || !reply.is_ordinary() ||
+      (content.size() > small_content_bytes && !reply.content_stays())) [[unlikely]] {
+    send_reply(exchange, route, request, std::move(reply));
+    return;
+  }
+  exchange.respond({.status = reply.status(),
+                    .content_type = reply.content_type(),
+                    .fields = reply.fields(),
+                    .content_length = http::unknown_length},
+                   content, reply.content_stays());
+}
+// The record of a reply that stands for an error, problem(error), as it is sent. Of a refusal by
+// the client's fault there is nothing to find.
+KATANA_RARE void report_cause(session::Exchange& exchange, unsigned status,
+                              const Error& cause) noexcept;
+// The answer of the session instead of the handler's, as the route answers. REQUIRES that no reply
+// was begun.
+KATANA_RARE void send_refusal(session::Exchange& exchange, const Route& route,
+                              const RequestView& request, unsigned status, Bytes detail) noexcept;
+// Answers for a handler that failed, and reports the exception that is being handled, if one is.
+// With a route, its middleware sees the answer.
+KATANA_RARE void send_failure(session::Exchange& exchange,
+                              Bytes what = "the request cannot be dispatched") noexcept;
+KATANA_RARE void send_failure(session::Exchange& exchange, const Route& route,
+                              const RequestView* request,
+                              Bytes what = "the handler threw") noexcept;
+
+enum class ContentWanted : std::uint8_t { no, whole, stream };
+
+class Handler {
+ public:
+  explicit Handler(ContentWanted wanted) noexcept : content_wanted(wanted) {}
+  virtual ~Handler() = default;
+  // Why it cannot serve, for Router::build(); empty: it can.
+  virtual std::string mistake() const { return {}; }
+  virtual void serve(session::Exchange& exchange, const Route& route,
+                     const RequestView& request) const = 0;
+  const ContentWanted content_wanted;
+};
+
+// ToReply<R>::make(result) makes the reply of what a handler returned; json.hpp has more of them.
+template <class R>
+struct ToReply {
+  static Reply make(R&& result)
+    requires std::convertible_to<R, Reply>
+  {
+    return std::forward<R>(result);
+  }
+  static Reply make(R&& result)
+    requires(!std::convertible_to<R, Reply> && std::convertible_to<R, Result<Reply>>)
+  {
+    Result<Reply> converted = std::forward<R>(result);
+    return converted ? *std::move(converted) : problem(converted.error());
+  }
+};
+template <>
+struct ToReply<Reply> {
+  static Reply&& make(Reply&& reply) noexcept { return std::move(reply); }
+};
+template <class T>
+struct ToReply<Result<T>> {
+  static Reply make(Result<T>&& result) {
+    return result ? ToReply<T>::make(*std::move(result)) : problem(result.error());
+  }
+};
+template <class R>
+concept Replies = requires(R&& result) { ToReply<R>::make(std::move(result)); };
+
+// ---- the three forms ----
+
+template <class F>
+class PlainHandler final : public Handler {
+ public:
+  using Parameters = typename Signature<F>::Parameters;
+  explicit PlainHandler(F f)
+      : Handler(has_parameter<Parameters, RequestView> || has_parameter<Parameters, Request> ||
+                        any_wants_content<Parameters>
+                    ? ContentWanted::whole
+                    : ContentWanted::no),
+        f_(std::move(f)) {}
+
+  void serve(session::Exchange& exchange, const Route& route,
+             const RequestView& request) const override {
+    const auto send = [&](auto&& result) {
+      using R = std::remove_cvref_t<decltype(result)>;
+      send_reply_in_line(exchange, route, &request, ToReply<R>::make(std::move(result)));
+    };
+    call_with<Parameters>(f_, {exchange, request, route.services}, send, [&](Reply&& refused) {
+      send_reply(exchange, route, &request, std::move(refused));
+    });
+  }
+
+ private:
+  F f_;
+};
+
+// That middleware has kept: the handler that suspends has what it took.
+void drop_content(session::Exchange& exchange) noexcept;
+
+// What a handler that suspends is begun with, beside its task.
+struct Suspended {
+  std::optional<Request> owned;  // the request, where the handler took it
+  std::size_t bytes = 0;         // what its parameters hold
+
+  // For the `after` of the middleware: without content, unless the handler has that, too.
+  Request for_middleware(const RequestView& request) const;
+  // Of that.
+  std::size_t more_bytes(const Request& request) const noexcept {
+    return owned ? 0 : request.held_bytes();
+  }
+};
+
+// A Task<Reply> or Task<Result<Reply>> that suspended; owned by the exchange.
+template <class R>
+class PendingTask final : public session::Pending {
+ public:
+  PendingTask(session::Exchange& exchange, const Route& route, const RequestView& request,
+              const Suspended& suspended, Task<R> task)
+      : exchange_(exchange), route_(route), bytes_(suspended.bytes), task_(std::move(task)) {
+    if (needs_request(route)) {
+      request_.emplace(suspended.for_middleware(request));
+      bytes_ += suspended.more_bytes(*request_);
+    }
+    if (route.has_functions) drop_content(exchange);
+    task_.on_done([](void* self) noexcept { static_cast<PendingTask*>(self)->finish(); }, this);
+  }
+  std::size_t held_bytes() const noexcept override { return bytes_; }
+
+  bool refuse(unsigned status, Bytes detail) noexcept override {
+    if (route_.middleware.empty()) return false;
+    {
+      const Task<R> ended = std::move(task_);
+    }
+    const std::optional<Request> request = std::move(request_);
+    send_refusal(exchange_, route_, request->view(), status, detail);
+    return true;
+  }
+
+  static void finish(session::Exchange& exchange, const Route& route, const RequestView* request,
+                     Task<R>& task) noexcept {
+    try {
+      send_reply(exchange, route, request, ToReply<R>::make(task.result()));
+    } catch (...) {
+      send_failure(exchange, route, request);
+    }
+  }
+
+ private:
+  void finish() noexcept {
+    // Sending ends the exchange, which destroys this object: the request is kept until then by a
+    // copy.
+    const std::optional<Request> request = std::move(request_);
+    finish(exchange_, route_, request ? &request->view() : nullptr, task_);
+  }
+
+  session::Exchange& exchange_;
+  const Route& route_;
+  std::size_t bytes_;
+  std::optional<Request> request_;  // for the middleware and the page of an error
+  Task<R> task_;
+};
+
+template <class R>
+class HandlerTask final : public HandlerRun {
+ public:
+  explicit HandlerTask(Task<R> task) noexcept : task_(std::move(task)) {}
+  std::coroutine_handle<> await_suspend(std::coroutine_handle<> waiting) noexcept override {
+    return std::move(task_).operator co_await().await_suspend(waiting);
+  }
+  Reply await_resume() override { return ToReply<R>::make(task_.result()); }
+
+ private:
+  Task<R> task_;
+};
+
+template <class F>
+class TaskHandler final : public Handler {
+ public:
+  using Parameters = typename Signature<F>::Parameters;
+  explicit TaskHandler(F f)
+      : Handler(has_parameter<Parameters, Request> || any_wants_content<Parameters>
+                    ? ContentWanted::whole
+                    : ContentWanted::no),
+        f_(std::move(f)) {}
+
+  void serve(session::Exchange& exchange, const Route& route,
+             const RequestView& request) const override {
+    Suspended suspended;
+    if constexpr (has_parameter<Parameters, Request>) {
+      if (needs_request(route)) suspended.owned.emplace(request);
+    }
+    const auto run = [&]<class R>(Task<R> task, std::size_t bytes) {
+      suspended.bytes = bytes;
+      if (route.has_functions && has_recorder(exchange)) [[unlikely]] {
+        serve_alone(exchange, route, request, suspended,
+                    std::make_unique<HandlerTask<R>>(std::move(task)));
+        return;
+      }
+      const DeadlineScope time(exchange.handler_due());
+      if (task.start()) {
+        PendingTask<R>::finish(exchange, route, &request, task);
+      } else {
+        exchange.hold(
+            std::make_unique<PendingTask<R>>(exchange, route, request, suspended, std::move(task)));
+      }
+    };
+    const Request* const owned = suspended.owned ? &*suspended.owned : nullptr;
+    call_with<Parameters>(
+        f_, {exchange, request, route.services, nullptr, owned}, run,
+        [&](Reply&& refused) { send_reply(exchange, route, &request, std::move(refused)); });
+  }
+
+ private:
+  F f_;
+};
+
+// A streaming coroutine; owned by the exchange from the start.
+class PendingStream final : public Stream {
+ public:
+  PendingStream(session::Exchange& exchange, const Route& route)
+      : Stream(exchange, !route.middleware.empty()), route_(route) {}
+  void run(const RequestView& request, const Suspended& suspended, Task<void> task) noexcept;
+  std::size_t held_bytes() const noexcept override { return Stream::held_bytes() + bytes_; }
+  // What comes is decoded, if the route says so and the request has a coding that is known.
+  void decode_content(const http::Head& head);
+  bool refuse(unsigned status, Bytes detail) noexcept override;
+
+ private:
+  void run_middleware(Reply& reply) override;
+  void finish() noexcept;
+  void fail() noexcept;
+
+  const Route& route_;
+  std::size_t bytes_ = 0;           // of its parameters, and of the request
+  std::optional<Request> request_;  // for the middleware and the page of an error
+  std::optional<Task<void>> task_;
+};
+
+template <class F>
+class StreamHandler final : public Handler {
+ public:
+  using Parameters = typename Signature<F>::Parameters;
+  explicit StreamHandler(F f)
+      : Handler(has_parameter<Parameters, ContentReader> ? ContentWanted::stream
+                : any_wants_content<Parameters>          ? ContentWanted::whole
+                                                         : ContentWanted::no),
+        f_(std::move(f)) {}
+
+  void serve(session::Exchange& exchange, const Route& route,
+             const RequestView& request) const override {
+    auto owner = std::make_unique<PendingStream>(exchange, route);
+    PendingStream* const stream = owner.get();
+    Suspended suspended;
+    if constexpr (has_parameter<Parameters, Request>) suspended.owned.emplace(request);
+    const Request* const owned = suspended.owned ? &*suspended.owned : nullptr;
+    call_with<Parameters>(
+        f_, {exchange, request, route.services, stream, owned},
+        [&](Task<void> task, std::size_t bytes) {
+          suspended.bytes = bytes;
+          exchange.hold(std::move(owner));
+          if (content_wanted == ContentWanted::stream) stream->decode_content(request.head());
+          if (content_wanted == ContentWanted::stream && exchange.content_pending()) {
+            exchange.stream_content(route.content_bytes_max);
+          }
+          stream->run(request, suspended, std::move(task));
+        },
+        [&](Reply&& refused) { send_reply(exchange, route, &request, std::move(refused)); });
+  }
+
+ private:
+  F f_;
+};
+
+// REQUIRES that it is_sound() (function_checks.hpp).
+template <class F>
+std::unique_ptr<Handler> make_handler(F f) {
+  using Return = typename Signature<F>::Return;
+  if constexpr (std::same_as<Return, Task<void>>) {
+    return std::make_unique<StreamHandler<F>>(std::move(f));
+  } else if constexpr (is_task<Return>) {
+    return std::make_unique<TaskHandler<F>>(std::move(f));
+  } else {
+    return std::make_unique<PlainHandler<F>>(std::move(f));
+  }
+}
+
+}  // namespace detail
+}  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,53 @@
+// MiddlewareRun: the middleware of one request on its way to the handler, from where it stopped the
+// last time.
+//
+// Borrows    everything, for one call of the dispatcher. What lasts is in the RequestContext.
+// Thread     its reactor's.
+// Allocates  a copy of the content when a function suspends behind it.
+// Fails      what a function throws leaves proceed().
+#pragma once
+
+#include <optional>
+
+#include "katana/http/handlers/handler.hpp"
+#include "katana/http/handlers/middleware.hpp"
+#include "katana/http/handlers/request.hpp"
+#include "katana/http/handlers/request_context.hpp"
+#include "katana/http/session/exchange.hpp"
+
+namespace katana::detail {
+
+// What `admit` and `before` answer instead of the handler.
+std::optional<Reply> answer_before(const Middleware& middleware, session::Exchange& exchange,
+                                   const RequestView& request);
+
+class MiddlewareRun {
+ public:
+  // `content_came`: `request` has all of the content that was asked for.
+  MiddlewareRun(session::Exchange& exchange, const Route& route, const RequestView& request,
+                bool content_came);
+  // True: the handler is next. False: the request is answered, or waits.
+  bool proceed();
+  // A function has read the content, and request() has it as the handler is to see it.
+  bool has_whole_content() const noexcept { return whole_.has_value(); }
+  const RequestView& request() const noexcept { return whole_ ? *whole_ : request_; }
+
+ private:
+  // False, each: the request is answered, or waits.
+  bool ask_for_content();
+  bool decode_content();
+  bool call(const MiddlewareFunction& function);
+  bool answer(Reply&& reply);
+  void show_content();
+
+  session::Exchange& exchange_;
+  const Route& route_;
+  const RequestView& request_;
+  RequestContext& context_;
+  std::optional<RequestView> whole_;
+  const bool content_came_;
+};
+
+}  // namespace katana::detail
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,51 @@
+#include "katana/http/handlers/nested_query.hpp"
+
+#include <fmt/format.h>
+
+#include "katana/http/handlers/split_parameters.hpp"
+#include "katana/wire/http/url.hpp"
+
+namespace katana::detail {
+
+std::optional<Error> add_nested(container::FormTree& tree, Bytes name, container::FormLeaf leaf,
+                                const char* kind, const NestedNames& names) {
+  const Result<void> added = names.is_member(name) ? tree.add_plain(name, std::move(leaf))
+                                                   : tree.add(name, std::move(leaf));
+  if (added) return std::nullopt;
+  return Error(Code::invalid_argument, fmt::format("{} {}", kind, added.error().message()));
+}
+
+std::optional<Error> add_nested_pairs(container::FormTree& tree, Bytes pairs, const char* kind,
+                                      const NestedNames& names) {
+  http::QueryReader reader(pairs);
+  Bytes raw_name, raw;
+  while (reader.next(raw_name, raw)) {
+    const auto name = decoded_form(raw_name, kind, raw_name.substr(0, 64));
+    if (!name) return name.error();
+    const char separator = names.separator(name->bytes());
+    const bool is_list = separator != '\0' && separator != nested_names;
+    for (bool more = true; more;) {
+      more = false;
+      const Bytes item = is_list ? cut_item(raw, separator, more) : raw;
+      const auto text = decoded_form(item, kind, name->bytes());
+      if (!text) return text.error();
+      auto error = add_nested(tree, name->bytes(), {std::string(text->bytes())}, kind, names);
+      if (error) return error;
+    }
+  }
+  return std::nullopt;
+}
+
+Error nested_error(const container::Findings& findings, const char* kind) {
+  std::string words;
+  for (const container::Finding& each : findings.list()) {
+    if (!words.empty()) words += "; ";
+    words += fmt::format("{} '{}': {}", kind, container::bracket_name(each.pointer), each.words);
+  }
+  if (findings.left_out() != 0) words += fmt::format("; and {} more", findings.left_out());
+  return Error(Code::invalid_argument, std::move(words));
+}
+
+}  // namespace katana::detail
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,142 @@
+// NestedQuery<T>: the query as the members of T, which may be objects and lists of them, by names
+// with brackets (deepObject of OpenAPI, and what jQuery, PHP, Rails and qs send):
+//
+//   ?created[gte]=5&items[0][price]=7&tags[]=new&tags[]=used&limit=20
+//
+//   struct Search {
+//     std::optional<AnyOf<Range, std::int64_t>> created;
+//     std::vector<Item> items;
+//     std::vector<std::string> tags;
+//     int limit = 10;
+//   };
+//
+// A member whose very name has brackets ("ids[]") takes that name. Lists that katana_separators()
+// names (base/values/separators.hpp) come in one text. data/container/form_read.hpp says how texts
+// are read; the rest is as of Query<T>. NestedForm<T> (http/forms/nested_form.hpp) is the same of a
+// form.
+//
+// Owns       its value.
+// Thread     its reactor's.
+// Allocates  a tree of all names and values, for the call, and what the members need.
+// Fails      400 with all that does not fit, each by the name that was sent.
+// Invariant  1,000 values and 16 brackets behind one another at most
+//            (data/container/form_tree.hpp).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "katana/base/values/separators.hpp"
+#include "katana/data/container/form_read.hpp"
+#include "katana/http/handlers/extract.hpp"
+
+namespace katana {
+
+// The query as the members of T, by names with brackets.
+template <Described T>
+struct NestedQuery {
+  T value;  // also *query, query->
+  const T& operator*() const noexcept { return value; }
+  const T* operator->() const noexcept { return &value; }
+};
+
+namespace detail {
+
+// What a described struct says of names.
+struct NestedNames {
+  bool (*is_member)(Bytes name);  // so that its brackets are part of it
+  char (*separator)(Bytes name);  // base/values/separators.hpp
+};
+template <Described T>
+inline constexpr NestedNames nested_names_of{
+    [](Bytes name) {
+      bool is_member = false;
+      for_each_field<T>([&](const auto& field) { is_member |= field.name == name; });
+      return is_member;
+    },
+    [](Bytes name) { return separator_of<T>(name); }};
+
+// Adds the pairs of a query, or of a form of that kind. Nothing: all were added.
+std::optional<Error> add_nested_pairs(container::FormTree& tree, Bytes pairs, const char* kind,
+                                      const NestedNames& names);
+// Likewise one name and its value, without escapes.
+std::optional<Error> add_nested(container::FormTree& tree, Bytes name, container::FormLeaf leaf,
+                                const char* kind, const NestedNames& names);
+Error nested_error(const container::Findings& findings, const char* kind);
+
+template <Described T>
+Result<T> read_nested(const container::FormTree& tree, const char* kind) {
+  Result<T> value{std::in_place};
+  container::Findings findings;
+  if (!container::read_form(tree, *value, findings)) {
+    return std::unexpected(nested_error(findings, kind));
+  }
+  return value;
+}
+
+template <class T>
+struct Extractor<NestedQuery<T>> {
+  static Result<NestedQuery<T>> from(const RequestView& request, std::size_t) {
+    constexpr const char* kind = "query parameter";
+    container::FormTree tree;
+    if (auto error = add_nested_pairs(tree, request.query(), kind, nested_names_of<T>)) {
+      return std::unexpected(*std::move(error));
+    }
+    auto value = read_nested<T>(tree, kind);
+    if (!value) return std::unexpected(value.error());
+    return NestedQuery<T>{*std::move(value)};
+  }
+};
+
+// Whether something within is marked secret. What is deeper than that is taken for it, because a
+// type may contain itself.
+template <class T, int depth = 4>
+consteval bool has_secrets() {
+  bool found = false;
+  const auto look = [&found]<class A>(std::type_identity<A>) {
+    found = found || has_secrets<A, depth - 1>();
+  };
+  if constexpr (is_optional<T>) {
+    return has_secrets<WithoutOptional<T>, depth>();
+  } else if constexpr (TextMember<T> || BytesMember<T> || TextFormed<T> ||
+                       std::is_arithmetic_v<T>) {
+    return false;
+  } else if constexpr (depth == 0) {
+    return true;
+  } else if constexpr (Described<T>) {
+    for_each_field<T>([&](const auto& field) {
+      found = found || field.rules.secret;
+      look(std::type_identity<MemberOf<decltype(field)>>());
+    });
+  } else if constexpr (is_any_of<T>) {
+    for_each_type<T>(look);
+  } else if constexpr (DescribedVariant<T>) {
+    [&]<class... A>(std::type_identity<std::variant<A...>>) {
+      (look(std::type_identity<A>()), ...);
+    }(std::type_identity<T>());
+  } else if constexpr (is_box<T>) {
+    look(std::type_identity<typename T::element_type>());
+  } else if constexpr (DictionaryMember<T> || ListMember<T>) {
+    look(std::type_identity<ElementOf<T>>());
+  }
+  return found;
+}
+
+template <class T>
+struct SecretsOf<NestedQuery<T>> {
+  static void add_to(std::vector<std::string>& names) {
+    for_each_field<T>([&](const auto& field) {
+      using M = MemberOf<decltype(field)>;
+      if (field.rules.secret || has_secrets<M>()) names.emplace_back(field.name);
+    });
+  }
+};
+
+}  // namespace detail
+}  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,311 @@
+// Reply: what a handler returns: status, fields, content.
+//
+// Owns       its fields and content, unless the content is a Literal: a string or a view is copied,
+//            a Text is taken. Move-only.
+// Thread     a value.
+// Allocates  nothing for a literal without fields; else from the recycler.
+// Fails      a status or field that would be malformed (CR or LF in a value) makes it invalid():
+//            500 is sent instead.
+// Invariant  nothing a handler puts into a value can begin another field line or another reply.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "katana/base/system/hints.hpp"
+#include "katana/base/system/result.hpp"
+#include "katana/base/text/bytes.hpp"
+#include "katana/base/text/text.hpp"
+#include "katana/base/values/file_part.hpp"
+#include "katana/wire/http/reply_head.hpp"
+
+namespace katana::net {
+class Reactor;
+}
+
+namespace katana {
+
+class Folder;
+class RequestView;
+struct FileReplyOptions;
+
+// Text that is part of the program, so that it may be referred to for ever. Only a constant
+// converts to it.
+class Literal {
+ public:
+  template <std::size_t size>
+  consteval Literal(const char (&text)[size])
+      : bytes_(text, size - 1) {}  // NOLINT: implicit on purpose
+  constexpr Bytes bytes() const noexcept { return bytes_; }
+
+ private:
+  Bytes bytes_;
+};
+
+// What a reply copies, so that it may be gone when the reply is sent.
+template <class T>
+concept CopiedContent = std::same_as<T, std::string> || std::same_as<T, Bytes>;
+
+// Where a streamed reply's content goes.
+class ContentSink {
+ public:
+  // False: no room at present; nothing was taken.
+  virtual bool write(Bytes content) noexcept = 0;
+  // As much of the part as there is room for, taken off its front; without a copy where the
+  // connection can send the file itself. True: all of it. Throws std::runtime_error when the file
+  // is shorter.
+  virtual bool write_file(FilePart& part);
+  // For a source whose content costs much to make, before it returns false without having been
+  // refused room: true when it is asked again after others had their turn.
+  virtual bool yield() noexcept { return false; }
+
+ protected:
+  ~ContentSink() = default;
+};
+
+// The reply that a ContentSource is the content of; lives as long as the source. Its reactor's
+// thread.
+class ContentStream {
+ public:
+  // There is something to produce() again. May call it, and may destroy the source.
+  virtual void wake() noexcept = 0;
+  // The source may be silent for as long as it likes: its time does not run.
+  virtual void set_patient() noexcept = 0;
+  virtual net::Reactor& reactor() noexcept = 0;
+
+ protected:
+  ~ContentStream() = default;
+};
+
+// Makes a streamed reply's content, when there is room for it.
+class ContentSource {
+ public:
+  virtual ~ContentSource() = default;
+  // Once, before the first produce(): for a source that waits for more than room.
+  virtual void begin(ContentStream&) {}
+  // Writes until the sink has no room, or there is nothing to write at present. True: everything is
+  // written. Called when there is room again, and by ContentStream::wake().
+  virtual bool produce(ContentSink& sink) = 0;
+  // The server is going to end: a source that would go on for ever wakes its stream to come to its
+  // end.
+  virtual void drain() noexcept {}
+  // Memory that it keeps because the peer has not taken what is in it.
+  virtual std::size_t held_bytes() const noexcept { return 0; }
+
+  static void* operator new(std::size_t bytes) { return recycler::allocate(bytes); }
+  static void operator delete(void* memory, std::size_t bytes) noexcept {
+    recycler::release(memory, bytes);
+  }
+};
+
+namespace coding {
+class Encoder;
+}
+namespace detail {
+struct PreparedReply;
+}
+
+class Reply {
+ public:
+  // No content.
+  explicit Reply(unsigned status = 204) noexcept { set_status(status); }
+
+  // 200 with text/plain. A literal is referred to, a Text taken, anything else copied.
+  static Reply text(Literal content) noexcept { return {200, "text/plain", content}; }
+  static Reply text(Text content) noexcept { return {200, "text/plain", std::move(content)}; }
+  template <CopiedContent T>
+  static Reply text(const T& content) {
+    return text(Text(content));
+  }
+  // 200 with markup that was made already; html() of http/handlers/html.hpp escapes values.
+  static Reply html(Literal content) noexcept { return {200, "text/html; charset=utf-8", content}; }
+  static Reply html(Text content) noexcept {
+    return {200, "text/html; charset=utf-8", std::move(content)};
+  }
+  template <CopiedContent T>
+  static Reply html(const T& content) {
+    return html(Text(content));
+  }
+  // JSON text that was made already.
+  static Reply json(Literal content) noexcept { return {200, "application/json", content}; }
+  static Reply json(Text content) noexcept { return {200, "application/json", std::move(content)}; }
+
+  template <CopiedContent T>
+  static Reply json(const T& content) {
+    return json(Text(content));
+  }
+
+  // 204
+  static Reply no_content() noexcept { return Reply(204); }
+  // 303, or 301, 302, 307, 308, to a URL or a path. Spaces, quotes and what is not ASCII are
+  // percent-encoded; with a control character in it, or another status, the reply is invalid. A
+  // location made of what a user sent may name another host.
+  static Reply redirect(Bytes location, unsigned status = 303);
+  // A file, or the parts of it that were asked for: http/handlers/file_reply.hpp.
+  static Reply file(const RequestView& request, const std::string& path);
+  static Reply file(const RequestView& request, const std::string& path,
+                    const FileReplyOptions& options);
+  static Reply file(const RequestView& request, const Folder& folder, Bytes name);
+  static Reply file(const RequestView& request, const Folder& folder, Bytes name,
+                    const FileReplyOptions& options);
+
+  Reply(unsigned status, Literal type, Literal content) noexcept
+      : content_stays_(true), content_type_(type.bytes()), content_(content.bytes()) {
+    set_status(status);
+  }
+  Reply(unsigned status, Literal type, Text content) noexcept
+      : content_type_(type.bytes()), owned_(std::move(content)) {
+    set_status(status);
+  }
+
+  template <CopiedContent T>
+  Reply(unsigned status, Literal type, const T& content) : Reply(status, type, Text(content)) {}
+
+  // Content of any size in bounded memory. `length` when it is known, else http::unknown_length.
+  static Reply stream(Literal type, std::int64_t length,
+                      std::unique_ptr<ContentSource> source) noexcept;
+  // `produce(ContentSink&)` returns true when everything is written.
+  template <std::invocable<ContentSink&> Produce>
+  static Reply stream(Literal type, std::int64_t length, Produce produce) {
+    struct Source final : ContentSource {
+      explicit Source(Produce given) : make(std::move(given)) {}
+      bool produce(ContentSink& sink) override { return make(sink); }
+      Produce make;
+    };
+    return stream(type, length, std::make_unique<Source>(std::move(produce)));
+  }
+
+  // 200 to 599; with another one the reply is invalid. 1xx are the protocol's to send.
+  Reply& set_status(unsigned status) noexcept {
+    status_ = static_cast<std::uint16_t>(status);
+    if (status < 200 || status > 599) flaws_ |= is_invalid;
+    return *this;
+  }
+  // Adds a field. Refused, and the reply invalid, when name or value are malformed, or when the
+  // name is one that the protocol sets itself (Content-Length, Transfer-Encoding, Connection, Date,
+  // Server, Content-Type).
+  Reply& add_field(Bytes name, Bytes value);
+  Reply with(Bytes name, Bytes value) && { return std::move(add_field(name, value)); }
+  // A type that is not known in advance: echoed, looked up. Refused like a field.
+  Reply& set_content_type(Bytes type);
+  // The connection ends after this reply.
+  Reply& close() noexcept {
+    close_ = true;
+    return *this;
+  }
+
+  unsigned status() const noexcept { return status_; }  // 200 to 599
+  // What it was made of; views into it, until it is changed or moved.
+  Bytes content_type() const noexcept {
+    return owned_type_.empty() ? content_type_ : owned_type_.bytes();
+  }
+  Bytes fields() const noexcept { return fields_.bytes(); }
+  Bytes content() const noexcept { return owned_.empty() ? content_ : owned_.bytes(); }
+  bool content_stays() const noexcept { return content_stays_; }  // it is a Literal
+  bool closes() const noexcept { return close_; }                 // close() was called
+  bool invalid() const noexcept { return (flaws_ & is_invalid) != 0; }
+  // Of an invalid reply: what is wrong with it, and what would be right.
+  std::string mistake() const;
+  // The error that the reply stands for, as problem(error) keeps it; null: none is kept.
+  const Error* cause() const noexcept;
+  // Valid, whole, and no reason to close: nearly every reply.
+  bool is_ordinary() const noexcept { return flaws_ == 0 && !close_ && source_ == nullptr; }
+  bool is_streamed() const noexcept { return source_ != nullptr; }
+  std::int64_t stream_length() const noexcept { return stream_length_; }
+  std::unique_ptr<ContentSource>& source() noexcept { return source_; }
+  // Status, type, fields and close(), without the content.
+  Reply copy_of_head() const;
+
+ private:
+  friend struct detail::PreparedReply;
+  struct Note;  // why it is invalid, or what it stands for
+  static constexpr std::uint8_t is_invalid = 1;
+  static constexpr std::uint8_t has_cause = 2;
+  static constexpr std::uint8_t is_reported = 4;  // all its flaws are
+
+  KATANA_RARE void refuse(std::string why);
+  const Note* note() const noexcept;
+
+  std::uint16_t status_ = 204;
+  bool content_stays_ = false;
+  bool close_ = false;
+  std::uint8_t flaws_ = 0;
+  Bytes content_type_;
+  Bytes content_;
+  Text owned_;
+  Text owned_type_;
+  Text fields_;
+  std::unique_ptr<ContentSource> source_;
+  std::int64_t stream_length_ = http::unknown_length;
+  // The Note of a reply with a flaw. Else, for the head of a reply that is written in pieces, what
+  // its content goes through: a coding::Encoder. One pointer, so that replies without either, which
+  // are nearly all, move and destroy one.
+  std::shared_ptr<void> extra_;
+  bool is_head_ = false;
+};
+
+namespace detail {
+
+// For parts of this module that know a head to be well-formed: checked once, sent often.
+struct PreparedReply {
+  // Complete lines.
+  static void append_fields(Reply& reply, Bytes lines) { reply.fields_.append(lines); }
+  // Outlives the reply.
+  static void refer_content_type(Reply& reply, Bytes type) noexcept { reply.content_type_ = type; }
+  // Content that outlives the reply, and its connection's output.
+  static void refer_content(Reply& reply, Bytes content) noexcept {
+    reply.content_ = content;
+    reply.content_stays_ = true;
+  }
+  static void set_source(Reply& reply, std::int64_t length,
+                         std::unique_ptr<ContentSource> source) noexcept {
+    reply.stream_length_ = length;
+    reply.source_ = std::move(source);
+  }
+  static Text& fields(Reply& reply) noexcept { return reply.fields_; }
+  // The reply has only what stays, or only what it owns.
+  static Text take_owned_content(Reply& reply) noexcept { return std::exchange(reply.owned_, {}); }
+  static void set_content(Reply& reply, Text content) noexcept {
+    reply.owned_ = std::move(content);
+    reply.content_ = {};
+    reply.content_stays_ = false;
+  }
+  // The head of a reply that a handler writes in pieces.
+  static bool is_head(const Reply& reply) noexcept { return reply.is_head_; }
+  static void set_encoder(Reply& reply, std::shared_ptr<coding::Encoder> encoder) noexcept {
+    if (reply.flaws_ == 0) reply.extra_ = std::move(encoder);
+  }
+  // True, once for all that is wrong with a reply: it is to be recorded now.
+  static bool begin_report(Reply& reply) noexcept {
+    if ((reply.flaws_ & Reply::is_reported) != 0) return false;
+    reply.flaws_ |= Reply::is_reported;
+    return true;
+  }
+  // What the reply stands for; see Reply::cause().
+  static void set_cause(Reply& reply, const Error& error);
+  static std::shared_ptr<coding::Encoder> encoder(const Reply& reply) {
+    if (reply.flaws_ != 0) return nullptr;
+    return std::static_pointer_cast<coding::Encoder>(reply.extra_);
+  }
+};
+
+}  // namespace detail
+
+// A problem document (RFC 9457): {"type":"about:blank","title":…,"status":…,"detail":…}.
+Reply problem(unsigned status, Bytes detail);
+// 401 with the scheme by which the peer may say who it is, as in R"(Basic realm="shop")" (RFC 9110
+// §11.6.1).
+Reply unauthenticated(Bytes challenge, Bytes detail);
+// The status that stands for an error's code, and its message as the detail; of an internal error
+// the peer is not told more than that. The reply keeps the error as its cause(), which is recorded
+// when the status is 500 or above, and shown to the client only where Router::development() is on.
+// Code::unauthenticated challenges with `Bearer`.
+Reply problem(const Error& error);
+
+}  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

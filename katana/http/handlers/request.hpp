@@ -1,0 +1,101 @@
+// RequestView and Request: what a handler may know of a request.
+//
+// Owns       RequestView nothing: it is valid during the call of a plain handler, and a coroutine
+//            that takes one does not compile. Request one copy of the head and of the content,
+//            shared by its copies.
+// Thread     its reactor's.
+// Allocates  RequestView never; Request from the recycler.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "katana/base/coroutine/task.hpp"
+#include "katana/base/system/hints.hpp"
+#include "katana/base/text/bytes.hpp"
+#include "katana/base/text/text.hpp"
+#include "katana/http/routing/route_table.hpp"
+#include "katana/http/session/client.hpp"
+#include "katana/wire/http/head.hpp"
+#include "katana/wire/http/url.hpp"
+
+namespace katana {
+
+class RequestView {
+ public:
+  // `query` lies in the head's bytes, and `parameters` point into `path`.
+  RequestView(const http::Head& head, Bytes path, Bytes query, const PathParameters& parameters,
+              Bytes content, session::ClientSource* source = nullptr) noexcept
+      : head_(&head),
+        parameters_(&parameters),
+        path_(path),
+        query_(query),
+        content_(content),
+        source_(source) {}
+
+  http::Method method() const noexcept { return head_->method(); }     // or Method::extension
+  Bytes method_text() const noexcept { return head_->method_text(); }  // with its case, as sent
+  // As it was sent.
+  Bytes target() const noexcept { return head_->target(); }
+  // Normalised: percent-decoded once and without dot segments (see wire/http/url.hpp).
+  Bytes path() const noexcept { return path_; }
+  // Raw, without "?".
+  Bytes query() const noexcept { return query_; }
+  // The host, with the port if it was sent, that the request is for: the authority of the target,
+  // or Host, or `:authority`. They agree where there are two (a request in which they do not is
+  // refused, or its stream reset), but may differ in case and in a default port. Empty: HTTP/1.0
+  // without any.
+  Bytes authority() const noexcept;
+  // Who asks, by which scheme, and how it calls the server: what trusted proxies say of it, or else
+  // the connection and the request themselves. Read anew by each call. Without a `source` (a test's
+  // own) nothing is known of the connection.
+  session::Client client() const noexcept KATANA_VIEW;
+  // Where client() comes from; null: nowhere.
+  session::ClientSource* source() const noexcept { return source_; }
+  // The first field of that name, ignoring case.
+  std::optional<Bytes> field(Bytes name) const noexcept { return head_->find(name); }
+  const http::Head& head() const noexcept { return *head_; }
+  // What the pattern's parameters stand for; may still hold "%2F" and "%25", which Path<T> decodes.
+  const PathParameters& parameters() const noexcept { return *parameters_; }
+  Bytes content() const noexcept { return content_; }
+
+ private:
+  friend class Request;
+  const http::Head* head_;
+  const PathParameters* parameters_;
+  Bytes path_;
+  Bytes query_;
+  Bytes content_;
+  session::ClientSource* source_ = nullptr;
+};
+
+// A coroutine may not take it: it would dangle after the first suspension.
+template <>
+inline constexpr bool is_borrowed<RequestView> = true;
+
+class Request {
+ public:
+  explicit Request(const RequestView& view);
+
+  // Each as RequestView has it, for as long as a copy of this Request lives.
+  const RequestView& view() const noexcept KATANA_VIEW;
+  http::Method method() const noexcept { return view().method(); }
+  Bytes target() const noexcept KATANA_VIEW { return view().target(); }
+  Bytes path() const noexcept KATANA_VIEW { return view().path(); }
+  Bytes query() const noexcept KATANA_VIEW { return view().query(); }
+  Bytes authority() const noexcept KATANA_VIEW { return view().authority(); }
+  session::Client client() const noexcept KATANA_VIEW { return view().client(); }
+  std::optional<Bytes> field(Bytes name) const noexcept KATANA_VIEW { return view().field(name); }
+  const PathParameters& parameters() const noexcept KATANA_VIEW { return view().parameters(); }
+  Bytes content() const noexcept KATANA_VIEW { return view().content(); }
+  // What it owns, its copies together.
+  std::size_t held_bytes() const noexcept;
+
+ private:
+  struct Storage;
+  std::shared_ptr<const Storage> storage_;
+};
+
+}  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

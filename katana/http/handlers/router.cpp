@@ -1,0 +1,307 @@
+#include "katana/http/handlers/router.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "katana/http/handlers/request_words.hpp"
+
+namespace katana {
+namespace {
+
+session::RouteMark mark_of(std::optional<http::Method> method, const std::string& pattern,
+                           std::size_t number) {
+  const std::string name(method ? http::name_of(*method) : Bytes("ANY"));
+  return {.name = name + " " + pattern,
+          .method = name,
+          .pattern = pattern,
+          .number = static_cast<std::uint32_t>(number),
+          .secret_parameters = {}};
+}
+
+// Of parameters that are not taken: nullopt when all of them are to be left out.
+std::optional<Error> untaken(const RouteTable& table, std::uint32_t index, std::size_t taken,
+                             const std::string& route) {
+  std::string left;
+  const auto names = table.parameter_names(index);
+  for (std::size_t place = taken; place < names.size(); ++place) {
+    if (names[place].starts_with('_')) continue;
+    left += fmt::format("{}{{{}}}", left.empty() ? "" : ", ", names[place]);
+  }
+  if (left.empty()) return std::nullopt;
+  return Error(
+      Code::invalid_argument,
+      fmt::format("route '{}': its handler takes {} Path parameters, its pattern names "
+                  "{}, so that {} is not taken: take a Path<> for each, in their order, or "
+                  "begin the name of what is to be left out with '_', as in {{_{}}}",
+                  route, taken, names.size(), left, left.substr(1, left.find('}') - 1)));
+}
+
+std::optional<Error> mistake_of(const RouteTable& table, std::uint32_t index,
+                                const detail::Route& route) {
+  const std::size_t wanted = route.path_parameters;
+  const std::size_t named = table.parameter_names(index).size();
+  if (wanted == detail::looks_up_by_name || wanted == named) return std::nullopt;
+  if (wanted < named) return untaken(table, index, wanted, route.mark.name);
+  return Error(Code::invalid_argument,
+               fmt::format("route '{}': its handler takes {} Path parameters, its pattern names "
+                           "{}: add a {{name}} to the pattern for each",
+                           route.mark.name, wanted, named));
+}
+
+// What is known of a request while its middleware runs, and what is missing of it.
+class NeedsCheck {
+ public:
+  NeedsCheck(const detail::Route& route, const registry::Services* services,
+             std::vector<Error>& mistakes)
+      : route_(route), services_(services), mistakes_(mistakes) {}
+
+  void run() {
+    for (const Middleware* each : route_.middleware) {
+      if (each->function == nullptr) continue;
+      check(each->function->needs, "a middleware of it");
+      if (each->function->provides != nullptr) provided_.push_back(each->function->provides);
+    }
+    check(route_.needs, "its handler");
+    if (route_.functions_want_content &&
+        route_.handler->content_wanted == detail::ContentWanted::stream) {
+      report(
+          "a middleware of it reads the content as a whole, and its handler in pieces "
+          "(ContentReader): take the content in one of them");
+    }
+  }
+
+ private:
+  void check(const std::vector<detail::Need>& needs, std::string_view who) {
+    for (const detail::Need& need : needs) {
+      if (need.kind == detail::Need::Kind::context) {
+        if (std::ranges::find(provided_, need.type) != provided_.end()) continue;
+        report(
+            fmt::format("{} takes FromContext<{}>, which no middleware in front of it provides: "
+                        "use() a function that returns one, before the route is added, and in an "
+                        "earlier or the same phase",
+                        who, need.type->name));
+      } else if (services_ == nullptr) {
+        report(
+            fmt::format("{} takes Inject<{}>, and the router has no services: call "
+                        "Router::services()",
+                        who, need.type->name));
+      } else if (!need.is_registered(*services_)) {
+        report(
+            fmt::format("{} takes Inject<{}>, which is not registered as a singleton: call "
+                        "singleton<{}>() of the registry",
+                        who, need.type->name, need.type->name));
+      }
+    }
+  }
+  void report(std::string_view what) {
+    mistakes_.emplace_back(Code::invalid_argument,
+                           fmt::format("route '{}': {}", route_.mark.name, what));
+  }
+
+  const detail::Route& route_;
+  const registry::Services* const services_;
+  std::vector<Error>& mistakes_;
+  std::vector<const registry::TypeInfo*> provided_;
+};
+
+using MiddlewareList = std::vector<const Middleware*>;
+
+// Each of an earlier phase goes in front of the first one of a later phase; the others keep their
+// order.
+MiddlewareList in_order(const MiddlewareList& given) {
+  MiddlewareList ordered;
+  for (const Middleware* each : given) {
+    const auto is_later = [each](const Middleware* other) { return other->phase > each->phase; };
+    const auto place =
+        each->phase == Phase::any ? ordered.end() : std::ranges::find_if(ordered, is_later);
+    ordered.insert(place, each);
+  }
+  return ordered;
+}
+
+bool may_answer(const Middleware& middleware) noexcept {
+  return middleware.before || middleware.admit ||
+         (middleware.function != nullptr && middleware.function->may_answer);
+}
+
+// The first that a shared reply would pass by although it may refuse the request; null: none.
+const Middleware* find_passed_by(const MiddlewareList& ordered) noexcept {
+  auto each = std::ranges::find(ordered, Phase::shared, &Middleware::phase);
+  each = std::find_if(each, ordered.end(), [](const Middleware* behind) {
+    return behind->phase == Phase::any && !behind->limits_work && may_answer(*behind);
+  });
+  return each == ordered.end() ? nullptr : *each;
+}
+
+std::string passed_by(const std::string& route, const Middleware& middleware) {
+  return fmt::format(
+      "route '{}': a middleware of it ({}) may refuse a request, and stands behind middleware that "
+      "answers from another request's reply (a response cache, idempotency keys): a repeated reply "
+      "would pass it by. use() it in front of that, or, if it only limits what the handler has to "
+      "do, set Middleware::limits_work",
+      route, middleware.function != nullptr ? "a function" : "with `before` or `admit`");
+}
+
+// One is as it is; of several each has a line.
+Error all_of(const std::vector<Error>& mistakes) {
+  if (mistakes.size() == 1) return mistakes.front();
+  std::string text = fmt::format("{} mistakes in the routes:", mistakes.size());
+  for (const Error& mistake : mistakes) text += "\n  " + mistake.describe();
+  return {mistakes.front().code(), std::move(text)};
+}
+
+}  // namespace
+
+Group& Group::use(Middleware middleware) {
+  if (!middleware.mistake.empty()) {
+    parts_->mistakes.emplace_back(Code::invalid_argument, middleware.mistake);
+  }
+  parts_->middleware.push_back(std::move(middleware));
+  middleware_.push_back(&parts_->middleware.back());
+  return *this;
+}
+
+Group Group::group(std::string_view prefix) const {
+  Group inner(*this);
+  inner.prefix_ += prefix;
+  return inner;
+}
+
+Group Group::anonymous() const {
+  Group open(*this);
+  std::erase_if(open.middleware_, [](const Middleware* each) { return each->security != nullptr; });
+  open.denies_by_default_ = false;
+  return open;
+}
+
+std::vector<const SecurityWords*> Group::security() const {
+  std::vector<const SecurityWords*> words;
+  for (const Middleware* each : middleware_) {
+    if (each->security != nullptr) words.push_back(each->security.get());
+  }
+  return words;
+}
+
+std::vector<const RequestWords*> Group::words(http::Method method) const {
+  std::vector<const RequestWords*> words;
+  for (const Middleware* each : middleware_) {
+    if (each->words == nullptr) continue;
+    const std::vector<http::Method>& methods = each->words->methods;
+    const bool is_of_all = methods.empty();
+    if (is_of_all || std::ranges::find(methods, method) != methods.end()) {
+      words.push_back(each->words.get());
+    }
+  }
+  return words;
+}
+
+void Group::use_functions(detail::MiddlewareFunctions functions, Phase phase) {
+  for (auto& each : functions) use({.function = std::move(each), .phase = phase});
+}
+
+void Group::add(std::optional<http::Method> method, std::string_view pattern,
+                std::unique_ptr<detail::Handler> handler, detail::HandlerTraits traits,
+                const RouteOptions& options) {
+  const std::string whole = prefix_ + std::string(pattern);
+  const auto added =
+      method ? parts_->table.add(*method, whole) : parts_->table.add_any_method(whole);
+  if (!added) {
+    parts_->mistakes.push_back(added.error());
+    return;
+  }
+  session::RouteMark mark = mark_of(method, whole, parts_->routes.size());
+  if (const std::string wrong = handler->mistake(); !wrong.empty()) {
+    parts_->mistakes.emplace_back(Code::invalid_argument,
+                                  fmt::format("route '{}': {}", mark.name, wrong));
+  }
+  if (denies_by_default_ && std::ranges::none_of(security(), &SecurityWords::decides)) {
+    parts_->mistakes.emplace_back(
+        Code::invalid_argument,
+        fmt::format("route '{}': its group denies by default, and no policy says who may use it: "
+                    "use(auth::require(…)) before the route is added, or add it by anonymous()",
+                    mark.name));
+  }
+  Group behind(*this);
+  behind.middleware_ = in_order(middleware_);
+  if (const Middleware* const passed = find_passed_by(behind.middleware_)) {
+    parts_->mistakes.emplace_back(Code::invalid_argument, passed_by(mark.name, *passed));
+  }
+  behind.use_functions(std::move(traits.awaited), Phase::any);
+  if (parts_->innermost != nullptr) behind.middleware_.push_back(parts_->innermost);
+  const DecompressionOptions* decoding = nullptr;
+  bool has_functions = false, functions_want_content = false;
+  for (const Middleware* each : behind.middleware_) {
+    if (each->decoding) decoding = each->decoding.get();
+    has_functions |= each->function != nullptr;
+    functions_want_content |= each->function != nullptr && each->function->wants_content;
+  }
+  const bool streams = handler->content_wanted == detail::ContentWanted::stream;
+  parts_->routes.push_back(
+      {.handler = std::move(handler),
+       .middleware = std::move(behind.middleware_),
+       .content_bytes_max =
+           streams ? options.streamed_bytes_max.value_or(parts_->defaults.streamed_bytes_max)
+                   : options.content_bytes_max.value_or(parts_->defaults.content_bytes_max),
+       .path_parameters = traits.path_parameters,
+       .decoding = decoding,
+       .has_functions = has_functions,
+       .functions_want_content = functions_want_content,
+       .needs = std::move(traits.needs),
+       .mark = std::move(mark)});
+  parts_->routes.back().mark.secret_parameters = std::move(traits.secret_parameters);
+  parts_->routes.back().mark.timeout = options.timeout;
+}
+
+Group& Group::document(std::function<Result<ServiceDocument>()> make) {
+  parts_->make_documents.push_back(std::move(make));
+  return *this;
+}
+
+Group& Group::on_documents(std::function<void(const std::vector<ServiceDocument>&)> tell) {
+  parts_->on_documents.push_back(std::move(tell));
+  return *this;
+}
+
+Router& Router::innermost(Middleware middleware) {
+  parts_->middleware.push_back(std::move(middleware));
+  parts_->innermost = &parts_->middleware.back();
+  return *this;
+}
+
+Result<Service> Router::build() && {
+  RouteTable table = std::move(parts_->table).build();
+  for (std::uint32_t index = 0; index < parts_->routes.size(); ++index) {
+    if (auto mistake = mistake_of(table, index, parts_->routes[index])) {
+      parts_->mistakes.push_back(*std::move(mistake));
+    }
+    NeedsCheck(parts_->routes[index], parts_->services, parts_->mistakes).run();
+    parts_->routes[index].services = parts_->services;
+    parts_->routes[index].development = parts_->development;
+  }
+  for (const auto& make : parts_->make_documents) {
+    auto made = make();
+    if (made) {
+      parts_->documents.push_back(*std::move(made));
+    } else {
+      parts_->mistakes.push_back(std::move(made).error());
+    }
+  }
+  for (const auto& tell : parts_->on_documents) tell(parts_->documents);
+  parts_->make_documents.clear();  // they may hold what holds these parts
+  parts_->on_documents.clear();
+  if (!parts_->mistakes.empty()) return std::unexpected(all_of(parts_->mistakes));
+  // Groups made from this router still share its parts: what they add from here on goes nowhere.
+  auto parts = std::make_shared<detail::ServiceParts>(std::move(*parts_));
+  return Service(std::move(table), std::move(parts), in_order(middleware_));
+}
+
+Service::Service(RouteTable table, std::shared_ptr<detail::ServiceParts> parts,
+                 std::vector<const Middleware*> outermost)
+    : table_(std::move(table)), parts_(std::move(parts)) {
+  fallback_.middleware = std::move(outermost);
+}
+
+}  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

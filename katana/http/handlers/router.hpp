@@ -1,0 +1,314 @@
+// Router: where a service is put together. build() makes it immutable.
+//
+//   Router router;
+//   router.get("/hello/{name}", greet);
+//   Group api = router.group("/api");
+//   api.use(require_user);  // see middleware.hpp
+//   api.post("/users", create_user);
+//   Result<Service> service = std::move(router).build();
+//
+// Owns       handlers and middleware; the Service takes them over.
+// Thread     one while building. A Service is shared by all reactors.
+// Fails      build() reports every mistake of all calls, one a line: a malformed pattern, a route
+//            given twice, a handler that leaves a parameter of its pattern unread, a FromContext<T>
+//            that no middleware provides, an Inject<T> that is not registered, …
+// Invariant  which route serves a request depends on how specific its pattern is, never on the
+//            order of calls.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "katana/base/system/result.hpp"
+#include "katana/base/values/step_budget.hpp"
+#include "katana/http/files/file_options.hpp"
+#include "katana/http/handlers/decompression.hpp"
+#include "katana/http/handlers/from_request.hpp"
+#include "katana/http/handlers/function_checks.hpp"
+#include "katana/http/handlers/handler.hpp"
+#include "katana/http/handlers/middleware.hpp"
+#include "katana/http/handlers/security.hpp"
+#include "katana/http/handlers/websocket.hpp"
+#include "katana/http/routing/route_table_builder.hpp"
+
+namespace katana {
+
+// What routes have that do not say otherwise.
+struct RouteDefaults {
+  // Content that is collected for a handler; 413 beyond it.
+  std::uint64_t content_bytes_max = 1024 * 1024;
+  // Content that a streaming handler may read; 413 beyond it.
+  std::uint64_t streamed_bytes_max = std::uint64_t{1} << 40;
+  // Of a request or reply that an OpenAPI description judges, besides those that its bytes bring
+  // (base/values/step_budget.hpp); 422 beyond them.
+  std::uint64_t check_steps_max = StepBudget::steps_default;
+};
+
+// Of one route, where it differs from RouteDefaults.
+struct RouteOptions {
+  // As in RouteDefaults; none: as Router::defaults() says.
+  std::optional<std::uint64_t> content_bytes_max = {};
+  std::optional<std::uint64_t> streamed_bytes_max = {};
+  // How long the handler, with the middleware in front of it, may take, and how long it may be
+  // silent in a stream: 503, or a broken connection. What it waits for is cancelled with it. 0: as
+  // HttpOptions::handler_timeout says.
+  Duration timeout = {};
+};
+
+// What becomes of a reply that departs from the OpenAPI description of its operation.
+enum class ReplyChecks : std::uint8_t {
+  off,     // nobody looks
+  report,  // it is sent, and each place that departs is reported once
+  refuse,  // 500 is sent instead, and reported
+};
+
+// What a service says about itself, such as an OpenAPI document.
+struct ServiceDocument {
+  std::string name = {};  // of several: "public"
+  std::string path = {};  // that serves it; empty: none
+  std::string text = {};  // JSON
+};
+
+class Service;
+
+namespace detail {
+// For a number of Path<> parameters: the handler gets a request, and asks it for them.
+inline constexpr std::size_t looks_up_by_name = SIZE_MAX;
+
+// What a handler's function says about its route.
+struct HandlerTraits {
+  std::size_t path_parameters = looks_up_by_name;
+  std::vector<std::string> secret_parameters = {};
+  std::vector<Need> needs = {};
+  MiddlewareFunctions awaited = {};
+};
+template <class F>
+HandlerTraits traits_of() {
+  using Parameters = typename Signature<F>::Parameters;
+  constexpr std::size_t paths = path_count<Parameters>;
+  constexpr bool by_name =
+      paths == 0 && (has_parameter<Parameters, RequestView> || has_parameter<Parameters, Request>);
+  return {.path_parameters = by_name ? looks_up_by_name : paths,
+          .secret_parameters = secret_parameters<Parameters>(),
+          .needs = needs_of<Parameters>(),
+          .awaited = awaited_of<Parameters>()};
+}
+
+struct ServiceParts {
+  RouteTableBuilder table;
+  std::vector<Route> routes;
+  std::deque<Middleware> middleware;  // whose elements routes point to
+  std::vector<Error> mistakes;
+  std::vector<std::function<Result<ServiceDocument>()>> make_documents;
+  std::vector<ServiceDocument> documents;
+  std::vector<std::function<void(const std::vector<ServiceDocument>&)>> on_documents;
+  const registry::Services* services = nullptr;
+  bool development = false;
+  RouteDefaults defaults;
+  const Middleware* innermost = nullptr;  // one of the above
+  ReplyChecks reply_checks = ReplyChecks::off;
+};
+}  // namespace detail
+
+// A prefix and the middleware that its routes share.
+//
+// Path<> parameters of a handler take those of the pattern from the left. Either all are taken, or
+// the handler has none and a RequestView or Request to ask for them by name. What is left out on
+// purpose has a name that begins with '_', and stands right of all that is taken:
+// "/a/{id}/{_slug}".
+class Group {
+ public:
+  // For the routes of this group, and of groups made from it, that are added after this call.
+  Group& use(Middleware middleware);
+  // A function as middleware, with the parameters of a handler: see middleware.hpp. One that gives
+  // an auth::Principal is of Phase::identity.
+  template <class F>
+    requires(!std::convertible_to<F, Middleware>)
+  Group& use(F function) {
+    return use(std::move(function), detail::phase_of<F>());
+  }
+  template <class F>
+    requires(!std::convertible_to<F, Middleware>)
+  Group& use(F function, Phase phase) {
+    if constexpr (detail::is_sound<detail::middleware_misuse<F>(), F>()) {
+      use_functions(detail::awaited_of<typename detail::Signature<F>::Parameters>(), phase);
+      Middleware middleware;
+      middleware.limits_work = detail::limits_work<F>;
+      middleware.function = detail::make_middleware_function(std::move(function));
+      middleware.phase = phase;
+      use(std::move(middleware));
+    }
+    return *this;
+  }
+  Group group(std::string_view prefix) const;
+  // From here on a route of this group, and of groups made from it, is an error of build() unless a
+  // policy says who may use it (identity/auth/policy.hpp), or anonymous() that anybody may.
+  Group& deny_by_default() noexcept {
+    denies_by_default_ = true;
+    return *this;
+  }
+  // The same group without what authenticates and what decides, for routes that are open to all:
+  // api.anonymous().post("/login", log_in).
+  Group anonymous() const;
+  // What the middleware of the group says about who may use its routes, outermost first.
+  std::vector<const SecurityWords*> security() const;
+  // What it asks of requests with this method, and may answer, outermost first.
+  std::vector<const RequestWords*> words(http::Method method) const;
+  std::string_view prefix() const noexcept { return prefix_; }
+
+  // Serves the pattern below the prefix, by a function with parameters that the request fills. What
+  // is wrong with either is an error of Router::build(). GET serves HEAD, too.
+  template <class F>
+  Group& get(std::string_view pattern, F handler, RouteOptions options = {}) {
+    return route(http::Method::get, pattern, std::move(handler), options);
+  }
+  template <class F>
+  Group& post(std::string_view pattern, F handler, RouteOptions options = {}) {
+    return route(http::Method::post, pattern, std::move(handler), options);
+  }
+  template <class F>
+  Group& put(std::string_view pattern, F handler, RouteOptions options = {}) {
+    return route(http::Method::put, pattern, std::move(handler), options);
+  }
+  template <class F>
+  Group& patch(std::string_view pattern, F handler, RouteOptions options = {}) {
+    return route(http::Method::patch, pattern, std::move(handler), options);
+  }
+  template <class F>
+  Group& delete_(std::string_view pattern, F handler, RouteOptions options = {}) {
+    return route(http::Method::delete_, pattern, std::move(handler), options);
+  }
+  // Serves every method that no other route of the pattern serves.
+  template <class F>
+  Group& any(std::string_view pattern, F handler, RouteOptions options = {}) {
+    return route(std::nullopt, pattern, std::move(handler), options);
+  }
+  // WebSocket connections under the pattern, which serves nothing else with GET: see websocket.hpp.
+  // `make_handler` takes what a plain handler takes, and gives a std::unique_ptr<WebSocketHandler>,
+  // or a Result.
+  template <class F>
+    requires(!std::convertible_to<F, WebSocketCallbacks>)
+  Group& websocket(std::string_view pattern, F make_handler, WebSocketRules rules = {}) {
+    static_assert(detail::MakesWebSocketHandlers<F>,
+                  "what makes WebSocket handlers returns std::unique_ptr<WebSocketHandler> of some "
+                  "kind, or a Result of that, and is no coroutine: wait in middleware");
+    if constexpr (detail::MakesWebSocketHandlers<F>) {
+      detail::HandlerTraits traits;
+      if constexpr (!detail::TakesRequestView<F>) traits = detail::traits_of<F>();
+      add(http::Method::get, pattern,
+          std::make_unique<detail::WebSocketFactory<F>>(std::move(make_handler), std::move(rules)),
+          std::move(traits), {});
+    }
+    return *this;
+  }
+  Group& websocket(std::string_view pattern, WebSocketCallbacks callbacks,
+                   WebSocketRules rules = {}) {
+    add(http::Method::get, pattern,
+        detail::make_websocket_route(std::move(callbacks), std::move(rules)), {}, {});
+    return *this;
+  }
+  template <class F>
+  Group& route(std::optional<http::Method> method, std::string_view pattern, F handler,
+               RouteOptions options = {}) {
+    if constexpr (detail::is_sound<detail::handler_misuse<F>(), F>()) {
+      add(method, pattern, detail::make_handler(std::move(handler)), detail::traits_of<F>(),
+          options);
+    }
+    return *this;
+  }
+
+  // A document about what is served. build() calls `make`, once every route is there, and takes its
+  // Error for one of its own.
+  Group& document(std::function<Result<ServiceDocument>()> make);
+  // Whether there will be one.
+  bool has_document() const noexcept { return !parts_->make_documents.empty(); }
+  // build() calls it with all of them, once they are made.
+  Group& on_documents(std::function<void(const std::vector<ServiceDocument>&)> tell);
+
+  // What Router::check_replies() said.
+  ReplyChecks reply_checks() const noexcept { return parts_->reply_checks; }
+  // What Router::defaults() said.
+  std::uint64_t check_steps_max() const noexcept { return parts_->defaults.check_steps_max; }
+
+  // Serves the files below `folder` at and below `prefix`: files("/static", "public") answers GET
+  // and HEAD of /static/site.css with public/site.css. build() fails when there is no such folder.
+  Group& files(std::string_view prefix, const std::string& folder, FilesOptions options = {});
+
+ protected:
+  explicit Group(std::shared_ptr<detail::ServiceParts> parts) : parts_(std::move(parts)) {}
+  void add(std::optional<http::Method> method, std::string_view pattern,
+           std::unique_ptr<detail::Handler> handler, detail::HandlerTraits traits,
+           const RouteOptions& options);
+  void use_functions(detail::MiddlewareFunctions functions, Phase phase);
+
+  std::shared_ptr<detail::ServiceParts> parts_;
+  std::string prefix_;
+  std::vector<const Middleware*> middleware_;
+  bool denies_by_default_ = false;
+};
+
+class Router : public Group {
+ public:
+  Router() : Group(std::make_shared<detail::ServiceParts>()) {}
+  // Clients see what went wrong: the whole chain of causes of an error or an exception, with
+  // statements of a database and names of its tables. A browser gets a page, everybody else a
+  // problem document. Off unless it is called.
+  Router& development(bool on = true) noexcept {
+    parts_->development = on;
+    return *this;
+  }
+  // For routes that are added after this call. An Application says what http.routes has.
+  Router& defaults(const RouteDefaults& defaults) noexcept {
+    parts_->defaults = defaults;
+    return *this;
+  }
+  // Behind the middleware of every route that is added after this call: its `after` and `amend` see
+  // what handlers answer before anybody else does. One; the last call counts.
+  Router& innermost(Middleware middleware);
+  // For routes of openapi::ContractRoutes that are added after this call and do not say otherwise.
+  // openapi::check_replies() is for those of the service's own documents as well.
+  Router& check_replies(ReplyChecks checks) noexcept {
+    parts_->reply_checks = checks;
+    return *this;
+  }
+  // Where Inject<T> takes services from; they outlive the Service. An Application calls it.
+  Router& services(const registry::Services& services) noexcept {
+    parts_->services = &services;
+    return *this;
+  }
+  // Everything that is wrong with any call, one a line, with the routes it is about.
+  Result<Service> build() &&;
+};
+
+// What a Router has become: immutable, and shared by all reactors. Copies share it.
+class Service {
+ public:
+  // The routes as the dispatcher sees them.
+  const RouteTable& table() const noexcept { return table_; }
+  const detail::Route& route(std::uint32_t index) const noexcept { return parts_->routes[index]; }
+  std::size_t route_count() const noexcept { return parts_->routes.size(); }
+  // In the order in which they were added.
+  const std::vector<ServiceDocument>& documents() const noexcept { return parts_->documents; }
+  // Stands for no route: what middleware of the whole router adds to 404 and its like.
+  const detail::Route& fallback() const noexcept { return fallback_; }
+
+ private:
+  friend class Router;
+  Service(RouteTable table, std::shared_ptr<detail::ServiceParts> parts,
+          std::vector<const Middleware*> outermost);
+
+  RouteTable table_;
+  std::shared_ptr<detail::ServiceParts> parts_;
+  detail::Route fallback_;
+};
+
+}  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,264 @@
+// Parameters of other styles than one name for each value, as OpenAPI has them:
+//
+//   SplitQuery<T>, SplitHeader<T>, SplitCookie<T>
+//                                   lists that katana_separators() names
+//                                   (base/values/separators.hpp) come in one text: ?ids=1,2
+//   StyledPath<T, style, explode>   a segment .1.2 or ;id=1,2, or a list: 1,2
+//   IfSent<P>                       content that may be left out: IfSent<Json<T>>
+//
+// Everything else is as in extract.hpp, head_fields.hpp and json.hpp. `katana openapi generate`
+// writes such parameters.
+//
+// Owns       its values.
+// Thread     its reactor's.
+// Allocates  what the members need.
+// Fails      400 with the parameter's name, what was expected and what came.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "katana/base/values/separators.hpp"
+#include "katana/http/handlers/extract.hpp"
+#include "katana/http/handlers/head_fields.hpp"
+
+namespace katana {
+
+// The query as the members of T; lists are split.
+template <Described T>
+struct SplitQuery {
+  T value;  // what was read
+};
+// Header fields as the members of T; lists are split.
+template <Described T>
+struct SplitHeader {
+  T value;  // what was read
+};
+// Cookies as the members of T; lists are split.
+template <Described T>
+struct SplitCookie {
+  T value;  // what was read
+};
+
+// How a segment is written: 3,4 or .3.4 or ;name=3,4.
+enum class SegmentStyle : std::uint8_t { simple, label, matrix };
+
+// The next {parameter} of the pattern, of that style: a value or a std::vector of values.
+template <class T, SegmentStyle style, bool explode = false>
+struct StyledPath {
+  T value;  // what was read
+};
+
+namespace detail {
+
+// What IfSent<P> holds: the value, or, where the media type counts (base/values/content_of.hpp),
+// all.
+template <class P>
+struct SentBy {
+  using Type = decltype(P::value);
+  static Type take(P&& content) { return std::move(content.value); }
+};
+template <class P>
+  requires requires { &P::type; }
+struct SentBy<P> {
+  using Type = P;
+  static P take(P&& content) { return std::move(content); }
+};
+
+}  // namespace detail
+
+// Content that may be left out: nothing without content and Content-Type, else as P.
+template <class P>
+struct IfSent {
+  std::optional<typename detail::SentBy<P>::Type> value;  // nothing: there was no content
+};
+
+namespace detail {
+
+// The first piece of `rest`, which loses it and the separator. An escaped separator counts where it
+// has to be escaped: "%20", "+", "%7C", "%09"; a comma only as it is.
+Bytes cut_item(Bytes& rest, char separator, bool& more) noexcept;
+
+inline Bytes trimmed_item(Bytes item) noexcept {
+  while (item.starts_with(' ') || item.starts_with('\t')) item.remove_prefix(1);
+  while (item.ends_with(' ') || item.ends_with('\t')) item.remove_suffix(1);
+  return item;
+}
+
+// The names and values of a query; the items of a list with a separator come one after another.
+template <class T>
+class SplitQueryPairs {
+ public:
+  static constexpr const char* kind = "query parameter";
+  explicit SplitQueryPairs(Bytes query) noexcept : reader_(query) {}
+
+  bool next() {
+    if (!more_) {
+      if (!reader_.next(name_, rest_)) return false;
+      separator_ = separator_of_name();
+      if (separator_ == '\0') {
+        raw_ = rest_;
+        return true;
+      }
+    }
+    raw_ = cut_item(rest_, separator_, more_);
+    return true;
+  }
+  bool is(Bytes name) const { return is_form_name(name_, name); }
+  Bytes shown_name() const noexcept { return name_; }
+  template <class V>
+  Result<V> value(Bytes name) const {
+    auto text = decoded_form(raw_, kind, name);
+    if (!text) return std::unexpected(text.error());
+    return parse_text<V>(text->bytes(), kind, name);
+  }
+  std::optional<Error> error() const noexcept { return std::nullopt; }
+
+ private:
+  char separator_of_name() const {
+    for (const Separator& each : katana_separators(static_cast<const T*>(nullptr))) {
+      if (is_form_name(name_, each.name)) return each.separator;
+    }
+    return '\0';
+  }
+
+  http::QueryReader reader_;
+  Bytes name_, rest_, raw_;
+  char separator_ = '\0';
+  bool more_ = false;
+};
+
+// The same of header fields or cookies, whose pairs are P.
+template <class T, class P>
+class SplitPairs {
+ public:
+  static constexpr const char* kind = P::kind;
+  explicit SplitPairs(const http::Head& head) noexcept : pairs_(head) {}
+
+  bool next() {
+    if (more_) {
+      item_ = trimmed_item(cut_item(rest_, ',', more_));
+      return true;
+    }
+    is_split_ = false;
+    if (!pairs_.next()) return false;
+    for (const Separator& each : katana_separators(static_cast<const T*>(nullptr))) {
+      if (!pairs_.is(each.name)) continue;
+      is_split_ = true;
+      text_ = pairs_.template value<std::string>(each.name).value_or(std::string());
+      rest_ = text_;
+      item_ = trimmed_item(cut_item(rest_, ',', more_));
+      break;
+    }
+    return true;
+  }
+  bool is(Bytes name) const { return pairs_.is(name); }
+  Bytes shown_name() const noexcept { return pairs_.shown_name(); }
+  template <class V>
+  Result<V> value(Bytes name) const {
+    if (!is_split_) return pairs_.template value<V>(name);
+    return parse_text<V>(item_, kind, name);
+  }
+  std::optional<Error> error() const noexcept { return std::nullopt; }
+
+ private:
+  P pairs_;
+  std::string text_;
+  Bytes rest_, item_;
+  bool is_split_ = false;
+  bool more_ = false;
+};
+
+template <class T>
+struct Extractor<SplitQuery<T>> {
+  static Result<SplitQuery<T>> from(const RequestView& request, std::size_t) {
+    auto value = parse_pairs<T>(SplitQueryPairs<T>(request.query()));
+    if (!value) return std::unexpected(value.error());
+    return SplitQuery<T>{*std::move(value)};
+  }
+};
+template <class T>
+struct Extractor<SplitHeader<T>> {
+  static Result<SplitHeader<T>> from(const RequestView& request, std::size_t) {
+    auto value = parse_pairs<T>(SplitPairs<T, HeaderPairs>(request.head()));
+    if (!value) return std::unexpected(value.error());
+    return SplitHeader<T>{*std::move(value)};
+  }
+};
+template <class T>
+struct Extractor<SplitCookie<T>> {
+  static Result<SplitCookie<T>> from(const RequestView& request, std::size_t) {
+    auto value = parse_pairs<T>(SplitPairs<T, CookiePairs>(request.head()));
+    if (!value) return std::unexpected(value.error());
+    return SplitCookie<T>{*std::move(value)};
+  }
+};
+
+// The items of a segment, still encoded; nothing when it is not of the style.
+std::optional<std::vector<Bytes>> segment_items(Bytes segment, Bytes name, SegmentStyle style,
+                                                bool explode, bool is_list);
+Error bad_segment(Bytes name, Bytes segment, SegmentStyle style);
+
+template <class T, SegmentStyle style, bool explode>
+inline constexpr bool is_path<StyledPath<T, style, explode>> = true;
+
+template <class T, SegmentStyle style, bool explode>
+struct Extractor<StyledPath<T, style, explode>> {
+  static Result<StyledPath<T, style, explode>> from(const RequestView& request, std::size_t index) {
+    const PathParameter parameter = request.parameters()[index];
+    const auto items =
+        segment_items(parameter.value, parameter.name, style, explode, ListMember<T>);
+    if (!items) return std::unexpected(bad_segment(parameter.name, parameter.value, style));
+    StyledPath<T, style, explode> path{};
+    for (const Bytes item : *items) {
+      auto text = decoded_segment(item);
+      if (!text) return std::unexpected(text.error());
+      using Item = ItemOf<T>;
+      auto parsed = parse_text<Item>(text->bytes(), "path parameter", parameter.name);
+      if (!parsed) return std::unexpected(parsed.error());
+      if constexpr (ListMember<T>) {
+        path.value.push_back(*std::move(parsed));
+      } else {
+        path.value = *std::move(parsed);
+      }
+    }
+    return path;
+  }
+
+ private:
+  template <class V>
+  struct ItemType {
+    using Type = V;
+  };
+  template <ListMember V>
+  struct ItemType<V> {
+    using Type = typename V::value_type;
+  };
+  template <class V>
+  using ItemOf = typename ItemType<V>::Type;
+};
+
+template <class P>
+inline constexpr bool wants_content<IfSent<P>> = true;
+
+template <class P>
+struct Extractor<IfSent<P>> {
+  using Read = decltype(Extractor<P>::from(std::declval<const RequestView&>(), 0));
+  static std::expected<IfSent<P>, typename Read::error_type> from(const RequestView& request,
+                                                                  std::size_t index) {
+    IfSent<P> content;
+    if (request.content().empty() && !request.head().find("content-type")) return content;
+    Read read = Extractor<P>::from(request, index);
+    if (!read) return std::unexpected(std::move(read.error()));
+    content.value = SentBy<P>::take(*std::move(read));
+    return content;
+  }
+};
+
+}  // namespace detail
+}  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,719 @@
+#include "katana/http/middleware/http_cache.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <unordered_map>
+#include <utility>
+
+#include "katana/base/values/keyed_hash.hpp"
+#include "katana/http/handlers/middleware.hpp"
+#include "katana/http/handlers/reply_fields.hpp"
+#include "katana/http/middleware/cache_control.hpp"
+#include "katana/stores/cache/cache.hpp"
+#include "katana/stores/cache/shared_wait.hpp"
+#include "katana/wire/http/conditional.hpp"
+#include "katana/wire/http/date.hpp"
+#include "katana/wire/http/field_list.hpp"
+#include "katana/wire/http/url.hpp"
+
+namespace katana {
+namespace detail {
+
+// A reply that is kept; or, with names, that of its key which fields more are needed.
+struct KeptReply {
+  unsigned status = 0;
+  std::string type;
+  std::string fields;               // complete lines
+  std::string fields_not_modified;  // those of a 304
+  std::string content;
+  std::string entity_tag;
+  std::optional<std::int64_t> modified_s;
+  Instant made_at = {};  // by its age when it was kept
+  Instant fresh_until = {};
+  Instant usable_until = {};      // while a handler makes another
+  Instant fallback_until = {};    // when that fails
+  std::vector<std::string> vary;  // lower case
+};
+
+std::size_t katana_heap_bytes(const KeptReply& reply) {
+  return cache::heap_bytes(reply.type) + cache::heap_bytes(reply.fields) +
+         cache::heap_bytes(reply.fields_not_modified) + cache::heap_bytes(reply.content) +
+         cache::heap_bytes(reply.entity_tag) + cache::heap_bytes(reply.vary);
+}
+
+// A handler that runs for a key, and those who wait for what it says. Under the state's lock.
+struct PageFlight {
+  explicit PageFlight(std::shared_ptr<HttpCacheState> of) noexcept : state(std::move(of)) {}
+  const std::shared_ptr<HttpCacheState> state;
+  cache::detail::SharedWaiter::List waiters;
+  bool has_ended = false;
+};
+
+// What a request that went on to its handler is to the cache; in its context.
+struct PageRequest {
+  PageRequest() noexcept = default;
+  PageRequest(PageRequest&& other) noexcept = default;
+  ~PageRequest() { end(); }
+  // Those who wait look again.
+  void end() noexcept;
+
+  Bytes why = "miss";  // it went on, for Cache-Status
+  bool may_keep = false;
+  std::string key;                     // without what Vary names
+  std::string flight_key;              // with it, as far as it was known
+  std::shared_ptr<PageFlight> flight;  // null: nobody waits for it
+  std::uint64_t mark = 0;
+  std::shared_ptr<const KeptReply> stale;
+};
+// It has waited once.
+struct PageWaited {};
+
+using Pages = cache::Cache<std::string, KeptReply>;
+
+class HttpCacheState : public std::enable_shared_from_this<HttpCacheState> {
+ public:
+  explicit HttpCacheState(HttpCacheOptions given);
+
+  using Progress = MiddlewareFunction::Progress;
+  Progress run(const Call& call, RequestContext& context);
+  void amend(const RequestView& request, session::Exchange& exchange, Reply& reply);
+  std::size_t invalidate(Bytes path);
+  void end(const std::string& key, PageFlight& flight) noexcept;
+
+  const HttpCacheOptions options;
+  const Result<Pages> pages;
+  cache::detail::Lock lock;  // of flights, and of their waiters
+
+  struct Counts {
+    std::atomic<std::uint64_t> hits, stale_hits, not_modified, misses, passed_by, kept, not_kept,
+        waited, invalidated;
+  };
+  Counts counts = {};
+
+ private:
+  struct Found {
+    std::shared_ptr<const KeptReply> reply = {};
+    std::string key = {};    // with what Vary names
+    bool is_unkept = false;  // nothing of this key was to be kept just now
+  };
+  // Empty: it may be answered from the cache; else why not.
+  Bytes why_passed_by(const RequestView& request, session::Exchange& exchange) const;
+  bool is_personal(const session::RequestState& state) const noexcept;
+  Found find(const RequestView& request, std::string key, Instant now) const;
+  Progress answer(const RequestView& request, const KeptReply& kept, Instant now, bool is_stale,
+                  RequestContext& context);
+  Reply make_reply(const RequestView& request, const KeptReply& kept, Instant now, Bytes status);
+  // Goes on to the handler, or waits for another one's.
+  Progress go_on(const Call& call, RequestContext& context, PageRequest page, bool may_wait);
+  bool wait(const Call& call, RequestContext& context, const std::shared_ptr<PageFlight>& flight);
+  void take_reply(const RequestView& request, const session::RequestState& state, PageRequest& page,
+                  Reply& reply, Instant now);
+  bool keep(const RequestView& request, PageRequest& page, Reply& reply, Instant now);
+  // False: the fields of the reply say that it is not to be kept.
+  bool read_fields(const RequestView& request, const Reply& reply, KeptReply& kept,
+                   Instant now) const;
+  bool put(const RequestView& request, const PageRequest& page, std::shared_ptr<KeptReply> kept,
+           Instant now);
+  void invalidate_by(const RequestView& request, const Reply& reply);
+  void add_status(Reply& reply, Bytes words) const;
+
+  const bool cookies_pass_by_;
+  std::unordered_map<std::string, std::shared_ptr<PageFlight>> flights_;
+  std::size_t waiting_ = 0;  // under the lock
+  friend class PageWait;
+};
+
+namespace {
+
+void count(std::atomic<std::uint64_t>& number) noexcept {
+  number.fetch_add(1, std::memory_order_relaxed);
+}
+
+bool is_safe(http::Method method) noexcept {
+  return method == http::Method::get || method == http::Method::head ||
+         method == http::Method::options || method == http::Method::trace;
+}
+
+std::string lower(Bytes text) {
+  std::string lowered(text);
+  std::ranges::transform(lowered, lowered.begin(), http::to_lower);
+  return lowered;
+}
+
+bool is_one_of(Bytes name, std::initializer_list<Bytes> names) noexcept {
+  return std::ranges::any_of(names,
+                             [name](Bytes each) { return http::equals_ignoring_case(name, each); });
+}
+
+// Of one reply alone, or written anew.
+bool is_left_out(Bytes name) noexcept {
+  return is_one_of(name, {"age", "cache-status", "x-request-id", "traceparent", "server-timing",
+                          "ratelimit", "ratelimit-policy", "retry-after"});
+}
+// RFC 9110 §15.4.5.
+bool is_of_not_modified(Bytes name) noexcept {
+  return is_one_of(
+      name, {"cache-control", "content-location", "etag", "expires", "vary", "last-modified"});
+}
+
+bool has_status_to_keep(unsigned status) noexcept {
+  constexpr std::array statuses = {200u, 203u, 301u, 308u, 404u, 410u};
+  return std::ranges::find(statuses, status) != statuses.end();
+}
+
+std::string key_of(const RequestView& request) {
+  const session::Client client = request.client();
+  std::string key(client.is_secure() ? "https://" : "http://");
+  key += client.host;
+  std::ranges::transform(key, key.begin(), http::to_lower);
+  key += ' ';  // in no host
+  key += request.target();
+  return key;
+}
+
+// Each name with what all fields of that name have. A size before each value, which may hold any
+// separator (a tab, say), so that two lists of values are never one key.
+void add_variant(std::string& key, const RequestView& request,
+                 const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    key += '\n';  // in no field
+    const http::Head& head = request.head();
+    for (std::size_t index = 0; index < head.field_count(); ++index) {
+      if (!http::equals_ignoring_case(head.name(index), name)) continue;
+      const Bytes value = head.value(index);
+      key += std::to_string(value.size());
+      key += ':';
+      key += value;
+    }
+  }
+}
+
+// Weak, so that another coding of the same is the same. No secret, and the same in every instance.
+std::string make_tag(Bytes content) {
+  const KeyedHash first(0x6b61'7461'6e61'2065, 1), second(0x7461'6720'6f66'2061, 2);
+  return fmt::format("W/\"{:016x}{:016x}\"", first.of(content), second.of(content));
+}
+
+std::optional<Duration> fresh_time(const CacheControl& control, Bytes fields) {
+  if (control.s_maxage) return control.s_maxage;
+  if (control.max_age) return control.max_age;
+  const std::optional<Bytes> expires = find_field(fields, "Expires");
+  if (!expires) return std::nullopt;
+  const std::optional<std::int64_t> until = http::parse_date(*expires);
+  if (!until) return Duration{};
+  const auto now =
+      std::chrono::duration_cast<std::chrono::seconds>(current_time().time_since_epoch());
+  return seconds(std::clamp<std::int64_t>(*until - now.count(), 0, INT32_MAX));
+}
+
+// What is no number is none.
+Duration age_of(Bytes text) noexcept {
+  std::int64_t number = 0;
+  for (const char c : text.substr(0, 9)) {
+    if (c < '0' || c > '9') break;
+    number = number * 10 + (c - '0');
+  }
+  return seconds(number);
+}
+
+// The reply names in Vary each field that its handler took by Header<T>: a handler that reads one
+// makes another reply of another value.
+bool tells_apart(const session::RequestState& state, const Reply& reply) {
+  const auto same = [](char one, char other) {
+    return http::to_lower(one) == (other == '_' ? '-' : http::to_lower(other));
+  };
+  const auto is_named = [&](Bytes read) {
+    bool is_in_vary = false;
+    for_each_line(reply.fields(), [&](Bytes field, Bytes value, Bytes) {
+      if (!http::equals_ignoring_case(field, "vary")) return;
+      http::ListReader names(value);
+      for (Bytes each; names.next(each);) is_in_vary |= std::ranges::equal(each, read, same);
+    });
+    return is_in_vary;
+  };
+  return std::ranges::all_of(
+      state.read_fields(), [&](const auto& names) { return std::ranges::all_of(names, is_named); });
+}
+
+Instant now_of(session::Exchange& exchange) noexcept { return exchange.reactor().now(); }
+
+}  // namespace
+
+// Until the handler of another request has answered, or for so long.
+class FlightWait final : public cache::detail::SharedWait {
+ public:
+  explicit FlightWait(PageFlight& flight) noexcept : flight_(flight) {}
+  bool await_ready() const noexcept { return false; }
+  bool await_suspend(std::coroutine_handle<> waiting) {
+    const std::scoped_lock lock(flight_.state->lock);
+    if (flight_.has_ended) return false;
+    begin(waiting, flight_.waiters, flight_.state->lock);
+    return true;
+  }
+  void await_resume() const noexcept {}
+
+ private:
+  PageFlight& flight_;
+};
+
+Task<void> wait_for_page(std::shared_ptr<PageFlight> flight) { co_await FlightWait(*flight); }
+
+// Has the middleware look again when the wait is over.
+class PageWait final : public session::Pending {
+ public:
+  PageWait(std::shared_ptr<HttpCacheState> state, session::Exchange& exchange, Task<void> task)
+      : state_(std::move(state)), exchange_(exchange), task_(std::move(task)) {
+    task_.on_done([](void* self) noexcept { static_cast<PageWait*>(self)->finish(); }, this);
+  }
+  ~PageWait() override {
+    const std::scoped_lock lock(state_->lock);
+    --state_->waiting_;
+  }
+
+ private:
+  void finish() noexcept {
+    --RequestContext::of(exchange_).next;
+    exchange_.resume_request();
+  }
+
+  const std::shared_ptr<HttpCacheState> state_;
+  session::Exchange& exchange_;
+  Task<void> task_;
+};
+
+void PageRequest::end() noexcept {
+  if (flight == nullptr) return;
+  const std::shared_ptr<PageFlight> ended = std::exchange(flight, nullptr);
+  ended->state->end(flight_key, *ended);
+}
+
+HttpCacheState::HttpCacheState(HttpCacheOptions given)
+    : options(std::move(given)),
+      pages(Pages::make({.name = options.name,
+                         .bytes_max = options.bytes_max,
+                         .entries_max = options.entries_max,
+                         .ttl = options.fresh_max,
+                         .ttl_jitter_percent = 0})),
+      cookies_pass_by_(std::ranges::any_of(options.private_fields, [](const std::string& each) {
+        return http::equals_ignoring_case(each, "cookie");
+      })) {}
+
+void HttpCacheState::end(const std::string& key, PageFlight& flight) noexcept {
+  cache::detail::SharedWaiter::List woken;
+  {
+    const std::scoped_lock guard(lock);
+    flight.has_ended = true;
+    const auto found = flights_.find(key);
+    if (found != flights_.end() && found->second.get() == &flight) flights_.erase(found);
+    while (!flight.waiters.empty()) woken.push_back(cache::detail::take_first(flight.waiters));
+  }
+  while (!woken.empty()) cache::detail::wake(woken.pop_front());
+}
+
+// ---- before the handler ----
+
+// A reply for clients without cookies may be shown to those that the cache answers, if requests
+// with cookies pass by it.
+bool HttpCacheState::is_personal(const session::RequestState& state) const noexcept {
+  const session::PersonalMark& mark = state.personal();
+  return mark.is_set() || (!cookies_pass_by_ && mark.has(session::Personal::no_cookie));
+}
+
+Bytes HttpCacheState::why_passed_by(const RequestView& request, session::Exchange& exchange) const {
+  if (request.method() != http::Method::get && request.method() != http::Method::head) {
+    return "method";
+  }
+  // What a handler makes of another spelling is its own.
+  const Bytes target = request.target(), path = request.path();
+  const bool is_plain =
+      target.starts_with(path) && (target.size() == path.size() || target[path.size()] == '?');
+  if (!is_plain || exchange.content_pending() || !request.content().empty() ||
+      exchange.peer_certificate() != nullptr) {
+    return "bypass";
+  }
+  if (is_personal(RequestContext::of(exchange))) return "bypass; detail=personal";
+  const http::Head& head = request.head();
+  for (std::size_t index = 0; index < head.field_count(); ++index) {
+    const Bytes name = head.name(index);
+    const auto is_named = [name](const std::string& each) {
+      return http::equals_ignoring_case(name, each);
+    };
+    if (is_one_of(name, {"range", "if-range", "if-match", "if-unmodified-since", "upgrade"}) ||
+        std::ranges::any_of(options.private_fields, is_named)) {
+      return "bypass";
+    }
+    if (http::equals_ignoring_case(name, "cache-control") &&
+        http::list_contains_token(head.value(index), "no-store")) {
+      return "request";
+    }
+  }
+  return {};
+}
+
+HttpCacheState::Found HttpCacheState::find(const RequestView& request, std::string key,
+                                           Instant now) const {
+  Found found{.key = std::move(key)};
+  cache::Cached<KeptReply> kept = pages->get(found.key, now);
+  if (kept && !kept->vary.empty()) {
+    add_variant(found.key, request, kept->vary);
+    kept = pages->get(found.key, now);
+  }
+  found.is_unkept = kept.is_absent();
+  found.reply = std::move(kept).share();
+  return found;
+}
+
+Reply HttpCacheState::make_reply(const RequestView& request, const KeptReply& kept, Instant now,
+                                 Bytes status) {
+  const Duration age = now - kept.made_at;
+  const http::Validators validators{.entity_tag = kept.entity_tag, .modified_s = kept.modified_s};
+  const bool is_not_modified =
+      kept.status == 200 &&
+      http::evaluate_conditions(request.head(), validators) == http::Condition::not_modified;
+  Reply reply(is_not_modified ? 304 : kept.status);
+  if (is_not_modified) {
+    count(counts.not_modified);
+    PreparedReply::append_fields(reply, kept.fields_not_modified);
+  } else {
+    if (!kept.type.empty()) reply.set_content_type(kept.type);
+    PreparedReply::append_fields(reply, kept.fields);
+    PreparedReply::set_content(reply, Text(kept.content));
+  }
+  const fmt::format_int number(std::max<std::int64_t>(age.ns / 1'000'000'000, 0));
+  PreparedReply::append_fields(reply, "Age: ");
+  PreparedReply::append_fields(reply, {number.data(), number.size()});
+  PreparedReply::append_fields(reply, "\r\n");
+  add_status(reply, status);
+  return reply;
+}
+
+HttpCacheState::Progress HttpCacheState::answer(const RequestView& request, const KeptReply& kept,
+                                                Instant now, bool is_stale,
+                                                RequestContext& context) {
+  count(counts.hits);
+  if (is_stale) count(counts.stale_hits);
+  context.answer = make_reply(request, kept, now, is_stale ? "hit; detail=stale" : "hit");
+  return Progress::answered;
+}
+
+HttpCacheState::Progress HttpCacheState::run(const Call& call, RequestContext& context) {
+  const RequestView& request = call.request;
+  PageRequest page;
+  page.why = why_passed_by(request, call.exchange);
+  if (!page.why.empty()) {
+    count(counts.passed_by);
+    context.provide<PageRequest>(std::move(page));
+    return Progress::goes_on;
+  }
+  const Instant now = now_of(call.exchange);
+  page.key = key_of(request);
+  Found found = find(request, page.key, now);
+  page.why = "uri-miss";
+  if (found.reply != nullptr) {
+    if (now < found.reply->fresh_until) {
+      return answer(request, *found.reply, now, false, context);
+    }
+    page.why = "stale";
+    page.stale = found.reply;
+  }
+  page.flight_key = std::move(found.key);
+  // Other replies of a HEAD may have no content.
+  page.may_keep = request.method() == http::Method::get;
+  return go_on(call, context, std::move(page), page.may_keep && !found.is_unkept);
+}
+
+HttpCacheState::Progress HttpCacheState::go_on(const Call& call, RequestContext& context,
+                                               PageRequest page, bool may_wait) {
+  const Instant now = now_of(call.exchange);
+  page.mark = pages->mark();
+  std::shared_ptr<PageFlight> other;
+  if (may_wait) {
+    const std::scoped_lock guard(lock);
+    std::shared_ptr<PageFlight>& place = flights_[page.flight_key];
+    if (place == nullptr) {
+      place = page.flight = std::make_shared<PageFlight>(shared_from_this());
+    } else {
+      other = place;
+    }
+  }
+  if (other != nullptr) {
+    if (page.stale != nullptr && now < page.stale->usable_until) {
+      return answer(call.request, *page.stale, now, true, context);
+    }
+    const bool has_waited = context.find<PageWaited, PageWaited>() != nullptr;
+    if (!has_waited && wait(call, context, other)) return Progress::waits;
+  }
+  count(counts.misses);
+  context.provide<PageRequest>(std::move(page));
+  return Progress::goes_on;
+}
+
+bool HttpCacheState::wait(const Call& call, RequestContext& context,
+                          const std::shared_ptr<PageFlight>& flight) {
+  {
+    const std::scoped_lock guard(lock);
+    if (waiting_ >= options.waiting_max) return false;
+    ++waiting_;
+  }
+  count(counts.waited);
+  context.provide<PageWaited>(PageWaited{});
+  const DeadlineScope time(
+      std::min(call.exchange.handler_due(), now_of(call.exchange) + options.wait_max));
+  Task<void> task = wait_for_page(flight);
+  const bool is_over = task.start();
+  // Counts what waits, until it is destroyed.
+  auto pending = std::make_unique<PageWait>(shared_from_this(), call.exchange, std::move(task));
+  if (is_over) return false;
+  call.exchange.hold(std::move(pending));
+  call.exchange.defer_request();
+  return true;
+}
+
+// ---- behind it ----
+
+void HttpCacheState::add_status(Reply& reply, Bytes words) const {
+  if (options.status_name.empty()) return;
+  PreparedReply::append_fields(reply, "Cache-Status: ");
+  PreparedReply::append_fields(reply, options.status_name);
+  PreparedReply::append_fields(reply, "; ");
+  PreparedReply::append_fields(reply, words);
+  PreparedReply::append_fields(reply, "\r\n");
+}
+
+void HttpCacheState::amend(const RequestView& request, session::Exchange& exchange, Reply& reply) {
+  if (exchange.kept() == nullptr) return;  // nothing is served under this path
+  const auto page = RequestContext::of(exchange).find<PageRequest, PageRequest>();
+  if (page == nullptr) return;  // it was answered here, or in front
+  if (!is_safe(request.method())) invalidate_by(request, reply);
+  if (page->key.empty()) {
+    if (!reply.invalid()) add_status(reply, fmt::format("fwd={}", page->why));
+    return;
+  }
+  take_reply(request, RequestContext::of(exchange), *page, reply, now_of(exchange));
+}
+
+void HttpCacheState::take_reply(const RequestView& request, const session::RequestState& state,
+                                PageRequest& page, Reply& reply, Instant now) {
+  const bool is_for_one = is_personal(state);
+  if (!is_for_one && reply.status() >= 500 && page.stale != nullptr &&
+      now < page.stale->fallback_until) {
+    const std::string status = fmt::format("hit; fwd-status={}; detail=stale", reply.status());
+    count(counts.stale_hits);
+    reply = make_reply(request, *page.stale, now, status);
+    page.end();
+    return;
+  }
+  // What is kept says so as well to caches on the way, which know no marks.
+  if (!reply.invalid() && state.personal().has(session::Personal::no_cookie)) {
+    add_vary(reply, "Cookie");
+  }
+  const bool is_kept =
+      !is_for_one && page.may_keep && tells_apart(state, reply) && keep(request, page, reply, now);
+  count(is_kept ? counts.kept : counts.not_kept);
+  if (!is_kept && page.flight != nullptr && page.stale == nullptr) {
+    // For a while nobody waits for a reply that is not kept either.
+    pages->put_absent(page.flight_key, seconds(10));
+  }
+  page.end();
+  if (reply.invalid()) return;
+  if (is_kept && reply.status() == 200) {
+    http::Validators validators{.entity_tag = find_field(reply.fields(), "ETag").value_or(Bytes())};
+    if (const auto modified = find_field(reply.fields(), "Last-Modified")) {
+      validators.modified_s = http::parse_date(*modified);
+    }
+    if (http::evaluate_conditions(request.head(), validators) == http::Condition::not_modified) {
+      Reply shorter(304);
+      for_each_line(reply.fields(), [&](Bytes name, Bytes, Bytes line) {
+        if (is_of_not_modified(name)) PreparedReply::append_fields(shorter, line);
+      });
+      reply = std::move(shorter);
+    }
+  }
+  add_status(reply, fmt::format("fwd={}{}", page.why,
+                                is_kept      ? "; stored"
+                                : is_for_one ? "; detail=personal"
+                                             : ""));
+}
+
+bool HttpCacheState::read_fields(const RequestView& request, const Reply& reply, KeptReply& kept,
+                                 Instant now) const {
+  const CacheControl control = CacheControl::of_fields(reply.fields());
+  if (control.no_store || control.no_cache || control.is_private) return false;
+  // RFC 9111 §3.5, where `private_fields` does not have it.
+  const bool is_for_all = control.is_public || control.s_maxage || control.must_revalidate;
+  if (!is_for_all && request.field("authorization")) return false;
+  Duration age = {};
+  bool may_keep = true;
+  for_each_line(reply.fields(), [&](Bytes name, Bytes value, Bytes line) {
+    const bool is_cookie = http::equals_ignoring_case(name, "set-cookie");
+    if (is_cookie && !options.keep_set_cookie) may_keep = false;
+    if (is_one_of(name, {"content-range", "www-authenticate"})) may_keep = false;
+    if (http::equals_ignoring_case(name, "vary")) {
+      http::ListReader names(value);
+      for (Bytes each; names.next(each);) kept.vary.push_back(lower(each));
+    } else if (http::equals_ignoring_case(name, "age")) {
+      age = age_of(value);
+    }
+    if (!is_left_out(name)) kept.fields += line;
+  });
+  const std::optional<Duration> fresh = fresh_time(control, reply.fields());
+  if (!may_keep || !fresh || std::ranges::find(kept.vary, "*") != kept.vary.end()) return false;
+  const Duration fresh_for = std::min(*fresh, options.fresh_max);
+  if (age >= fresh_for) return false;
+  kept.made_at = Instant{now.ns - age.ns};
+  kept.fresh_until = kept.made_at + fresh_for;
+  const bool may_be_stale =
+      !control.must_revalidate && !control.proxy_revalidate && !control.s_maxage;
+  const auto until = [&](const std::optional<Duration>& longer) {
+    return kept.fresh_until + (may_be_stale && longer ? *longer : Duration{});
+  };
+  kept.usable_until = until(control.stale_while_revalidate);
+  kept.fallback_until = until(control.stale_if_error);
+  return true;
+}
+
+bool HttpCacheState::keep(const RequestView& request, PageRequest& page, Reply& reply,
+                          Instant now) {
+  if (reply.invalid() || reply.closes() || reply.source() != nullptr ||
+      PreparedReply::is_head(reply) || !has_status_to_keep(reply.status()) ||
+      reply.content().size() > options.reply_bytes_max) {
+    return false;
+  }
+  auto kept = std::make_shared<KeptReply>();
+  if (!read_fields(request, reply, *kept, now)) return false;
+  if (reply.status() == 200 && !find_field(kept->fields, "ETag")) {
+    const std::string line = "ETag: " + make_tag(reply.content()) + "\r\n";
+    kept->fields += line;
+    PreparedReply::append_fields(reply, line);
+  }
+  kept->entity_tag = std::string(find_field(kept->fields, "ETag").value_or(Bytes()));
+  if (const auto modified = find_field(kept->fields, "Last-Modified")) {
+    kept->modified_s = http::parse_date(*modified);
+  }
+  for_each_line(kept->fields, [&](Bytes name, Bytes, Bytes line) {
+    if (is_of_not_modified(name)) kept->fields_not_modified += line;
+  });
+  kept->status = reply.status();
+  kept->type = std::string(reply.content_type());
+  kept->content = std::string(reply.content());
+  return put(request, page, std::move(kept), now);
+}
+
+bool HttpCacheState::put(const RequestView& request, const PageRequest& page,
+                         std::shared_ptr<KeptReply> kept, Instant now) {
+  const Instant end = std::max(kept->usable_until, kept->fallback_until);
+  cache::PutOptions put;
+  put.ttl = std::min(end - now, options.fresh_max);
+  put.mark = page.mark;
+  put.tags.emplace_back(request.path());
+  // Names once said of a key stay: what is kept under fewer could be another's.
+  const cache::Cached<KeptReply> known = pages->get(page.key, now);
+  std::vector<std::string> names = std::exchange(kept->vary, {});
+  if (known) names.insert(names.end(), known->vary.begin(), known->vary.end());
+  std::ranges::sort(names);
+  names.erase(std::ranges::unique(names).begin(), names.end());
+  std::string key = page.key;
+  if (!names.empty()) {
+    add_variant(key, request, names);
+    KeptReply marker;
+    marker.vary = std::move(names);
+    cache::PutOptions of_marker = put;
+    of_marker.ttl = options.fresh_max;
+    if (!pages->put(page.key, std::move(marker), of_marker)) return false;
+  }
+  return pages->put(key, std::move(kept), put);
+}
+
+std::size_t HttpCacheState::invalidate(Bytes path) {
+  const std::size_t removed = pages->remove_tag(path);
+  counts.invalidated.fetch_add(removed, std::memory_order_relaxed);
+  return removed;
+}
+
+// RFC 9111 §4.4.
+void HttpCacheState::invalidate_by(const RequestView& request, const Reply& reply) {
+  if (reply.status() >= 400) return;
+  invalidate(request.path());
+  for (const Bytes name : {Bytes("Location"), Bytes("Content-Location")}) {
+    std::optional<Bytes> place = find_field(reply.fields(), name);
+    if (!place) continue;
+    if (const std::size_t scheme = place->find("://"); scheme != Bytes::npos) {
+      const Bytes rest = place->substr(scheme + 3);
+      const std::size_t slash = std::min(rest.find('/'), rest.size());
+      if (!http::equals_ignoring_case(rest.substr(0, slash), request.authority())) continue;
+      place = rest.substr(slash);
+    }
+    invalidate(place->substr(0, place->find_first_of("?#")));
+  }
+}
+
+namespace {
+
+class HttpCacheFunction final : public MiddlewareFunction {
+ public:
+  explicit HttpCacheFunction(std::shared_ptr<HttpCacheState> state)
+      : MiddlewareFunction(false, nullptr, {}), state_(std::move(state)) {}
+  Progress run(const Call& call, RequestContext& context) const override {
+    return state_->run(call, context);
+  }
+
+ private:
+  const std::shared_ptr<HttpCacheState> state_;
+};
+
+}  // namespace
+}  // namespace detail
+
+HttpCache::HttpCache(HttpCacheOptions options)
+    : state_(std::make_shared<detail::HttpCacheState>(std::move(options))) {}
+
+Middleware HttpCache::middleware() const {
+  Middleware middleware;
+  if (!state_->options.enabled) return middleware;
+  if (!state_->pages) {
+    middleware.mistake = state_->pages.error().within("http_cache()").describe();
+    return middleware;
+  }
+  middleware.function = std::make_shared<const detail::HttpCacheFunction>(state_);
+  middleware.phase = Phase::shared;
+  middleware.amend = [state = state_](const RequestView& request, session::Exchange& exchange,
+                                      Reply& reply) { state->amend(request, exchange, reply); };
+  return middleware;
+}
+
+std::size_t HttpCache::invalidate(Bytes path) const {
+  return state_->pages ? state_->invalidate(path) : 0;
+}
+
+void HttpCache::clear() const {
+  if (state_->pages) state_->pages->clear();
+}
+
+cache::Figures HttpCache::memory() const { return state_->pages->figures(); }
+
+HttpCacheFigures HttpCache::figures() const {
+  const auto& counts = state_->counts;
+  const auto of = [](const std::atomic<std::uint64_t>& number) {
+    return number.load(std::memory_order_relaxed);
+  };
+  return {.hits = of(counts.hits),
+          .stale_hits = of(counts.stale_hits),
+          .not_modified = of(counts.not_modified),
+          .misses = of(counts.misses),
+          .passed_by = of(counts.passed_by),
+          .kept = of(counts.kept),
+          .not_kept = of(counts.not_kept),
+          .waited = of(counts.waited),
+          .invalidated = of(counts.invalidated)};
+}
+
+Middleware http_cache(HttpCacheOptions options) {
+  return HttpCache(std::move(options)).middleware();
+}
+
+}  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,245 @@
+// Rules of the response cache, each at its limit: what is in the key, for how long, who waits, and
+// what a change removes.
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "katana/http/handlers/dispatcher.hpp"
+#include "katana/http/handlers/exchange_fixture_test.hpp"
+#include "katana/http/middleware/http_cache.hpp"
+#include "katana/net/reactor/peer_certificate.hpp"
+#include "katana/net/reactor/sleep.hpp"
+#include "katana/testing/test_server.hpp"
+
+namespace katana {
+namespace {
+
+// Pages whose content says how often the handler was called.
+class HttpCacheRules : public ::testing::Test {
+ protected:
+  Reply page() {
+    Reply reply = Reply::text(format_text("page {}", ++calls));
+    reply.set_status(status);
+    for (const auto& [name, value] : fields) reply.add_field(name, value);
+    return reply;
+  }
+  Task<Reply> slow_page() {
+    if (takes > Duration{}) co_await net::sleep_for(takes);
+    co_return page();
+  }
+  testing::TestServer& server() {
+    if (server_) return *server_;
+    Router router;
+    router.use(cache.middleware());
+    router.get("/page", [this] { return slow_page(); });
+    router.get("/sized/{n}", [](Path<std::size_t> n) {
+      return Reply::text(std::string(*n, 'x')).with("Cache-Control", "max-age=60");
+    });
+    const auto change = [this](const RequestView&) {
+      Reply reply(change_status);
+      if (!location.empty()) reply.add_field(location_name, location);
+      return reply;
+    };
+    router.post("/page", change).put("/page", change).patch("/page", change);
+    router.delete_("/page", change);
+    router.post("/elsewhere", change);
+    testing::TestOptions options;
+    options.http.trusted_proxies = {*Network::parse("0.0.0.0/0"), *Network::parse("::/0")};
+    options.http.forwarded = http::ForwardedFields::x_forwarded;
+    return server_.emplace(std::move(router).build(), options);
+  }
+  testing::TestReply get(std::string_view target = "/page", const testing::TestFields& with = {}) {
+    return server().get(target, with);
+  }
+  std::string content(std::string_view target = "/page", const testing::TestFields& with = {}) {
+    return get(target, with).content();
+  }
+
+  HttpCache cache;
+  int calls = 0;
+  unsigned status = 200;
+  unsigned change_status = 204;
+  std::string location_name = "Location";
+  std::string location;
+  std::vector<std::pair<std::string, std::string>> fields = {{"Cache-Control", "max-age=60"}};
+  Duration takes = {};
+
+ private:
+  std::optional<testing::TestServer> server_;
+};
+
+TEST_F(HttpCacheRules, a_page_by_http_is_not_shown_to_who_asks_by_https) {
+  const testing::TestFields plain = {{"X-Forwarded-Proto", "http"}};
+  const testing::TestFields secure = {{"X-Forwarded-Proto", "https"}};
+  EXPECT_EQ(content("/page", plain), "page 1");
+  EXPECT_EQ(content("/page", secure), "page 2");
+  EXPECT_EQ(content("/page", plain), "page 1");
+  EXPECT_EQ(content("/page", secure), "page 2");
+}
+
+TEST_F(HttpCacheRules, values_of_a_field_that_vary_names_are_apart_whatever_they_hold) {
+  fields.emplace_back("Vary", "X-A");
+  const auto of = [&](std::vector<std::string> values) {
+    testing::TestFields sent;
+    for (std::string& each : values) sent.emplace_back("X-A", std::move(each));
+    return content("/page", sent);
+  };
+  const std::vector<std::vector<std::string>> all = {
+      {"a\tb"}, {"a", "b"}, {"a", "", "b"}, {"a b"}, {"a:b"}, {"1:a"}, {"a1:b"}, {"a,b"}, {}, {""}};
+  std::vector<std::string> pages;
+  for (const auto& values : all) pages.push_back(of(values));
+  for (std::size_t one = 0; one < all.size(); ++one) {
+    for (std::size_t other = 0; other < one; ++other) EXPECT_NE(pages[one], pages[other]);
+    EXPECT_EQ(of(all[one]), pages[one]);
+  }
+}
+
+TEST_F(HttpCacheRules, at_the_very_end_of_its_time_a_reply_is_not_fresh) {
+  EXPECT_EQ(content(), "page 1");
+  server().advance(milliseconds(59'999));
+  EXPECT_EQ(content(), "page 1");
+  server().advance(milliseconds(1));
+  EXPECT_EQ(content(), "page 2");
+}
+
+TEST_F(HttpCacheRules, a_reply_that_is_kept_for_longer_is_not_fresh_at_the_end_of_its_time) {
+  fields = {{"Cache-Control", "max-age=60, stale-while-revalidate=30"}};
+  EXPECT_EQ(content(), "page 1");
+  server().advance(milliseconds(59'999));
+  EXPECT_EQ(content(), "page 1");
+  server().advance(milliseconds(1));
+  EXPECT_EQ(content(), "page 2");
+}
+
+TEST_F(HttpCacheRules, a_reply_that_is_stale_when_it_is_made_is_not_kept) {
+  fields = {{"Cache-Control", "max-age=60, stale-while-revalidate=600"}, {"Age", "60"}};
+  EXPECT_EQ(get().header("cache-status"), "katana; fwd=uri-miss");
+  EXPECT_EQ(content(), "page 2");
+}
+
+TEST_F(HttpCacheRules, content_of_the_largest_size_is_kept_and_one_byte_more_is_not) {
+  cache = HttpCache({.reply_bytes_max = 100});
+  EXPECT_EQ(get("/sized/100").header("cache-status"), "katana; fwd=uri-miss; stored");
+  EXPECT_EQ(get("/sized/101").header("cache-status"), "katana; fwd=uri-miss");
+}
+
+TEST_F(HttpCacheRules, a_500_is_replaced_by_an_old_reply_as_any_5xx_is) {
+  fields = {{"Cache-Control", "max-age=10, stale-if-error=30"}};
+  EXPECT_EQ(content(), "page 1");
+  server().advance(seconds(15));
+  for (const unsigned failed : {500u, 502u, 599u}) {
+    status = failed;
+    EXPECT_EQ(get().status(), 200u) << failed;
+  }
+  status = 499;
+  EXPECT_EQ(get().status(), 499u);
+}
+
+TEST_F(HttpCacheRules, an_error_is_not_replaced_at_the_end_of_stale_if_error) {
+  fields = {{"Cache-Control", "max-age=10, stale-while-revalidate=40, stale-if-error=20"}};
+  EXPECT_EQ(content(), "page 1");
+  status = 503;
+  server().advance(milliseconds(29'999));
+  EXPECT_EQ(content(), "page 1");
+  server().advance(milliseconds(1));
+  EXPECT_EQ(get().status(), 503u);
+}
+
+TEST_F(HttpCacheRules, an_old_reply_is_not_shown_at_the_end_of_stale_while_revalidate) {
+  fields = {{"Cache-Control", "max-age=10, stale-while-revalidate=20, stale-if-error=40"}};
+  EXPECT_EQ(content(), "page 1");
+  server().advance(seconds(30));
+  takes = seconds(1);
+  auto first = server().begin_get("/page");
+  auto second = server().begin_get("/page");
+  server().advance(seconds(1));
+  EXPECT_EQ(first.reply().content(), "page 2");
+  EXPECT_EQ(second.reply().content(), "page 2");
+}
+
+TEST_F(HttpCacheRules, only_a_200_is_answered_with_304) {
+  for (const unsigned kept : {404u, 410u, 301u}) {
+    status = kept;
+    cache.clear();
+    fields = {{"Cache-Control", "max-age=60"}, {"ETag", "\"a\""}};
+    EXPECT_EQ(get().status(), kept);
+    const testing::TestReply again = get("/page", {{"If-None-Match", "\"a\""}});
+    EXPECT_EQ(again.status(), kept);
+    EXPECT_EQ(again.header("cache-status"), "katana; hit");
+  }
+}
+
+TEST_F(HttpCacheRules, no_more_requests_wait_than_may) {
+  cache = HttpCache({.waiting_max = 1});
+  takes = seconds(1);
+  auto first = server().begin_get("/page");
+  auto second = server().begin_get("/page");
+  auto third = server().begin_get("/page");
+  EXPECT_EQ(cache.figures().waited, 1u);
+  EXPECT_EQ(first.reply().content(), "page 1");
+  EXPECT_EQ(third.reply().content(), "page 2");
+  EXPECT_EQ(second.reply().status(), 200u);
+  EXPECT_EQ(calls, 2);
+}
+
+TEST_F(HttpCacheRules, every_unsafe_method_with_2xx_or_3xx_removes_what_is_kept_of_its_path) {
+  for (const char* method : {"POST", "PUT", "PATCH", "DELETE"}) {
+    for (const unsigned done : {200u, 204u, 303u, 399u}) {
+      const std::string before = content();
+      EXPECT_EQ(content(), before);
+      change_status = done;
+      (void)server().send(method, "/page", "");
+      EXPECT_NE(content(), before) << method << " " << done;
+    }
+    for (const unsigned failed : {400u, 404u, 500u}) {
+      const std::string before = content();
+      change_status = failed;
+      (void)server().send(method, "/page", "");
+      EXPECT_EQ(content(), before) << method << " " << failed;
+    }
+  }
+}
+
+TEST_F(HttpCacheRules, a_safe_method_removes_nothing) {
+  const std::string before = content();
+  (void)server().head("/page");
+  (void)server().send("OPTIONS", "/page");
+  EXPECT_EQ(content(), before);
+}
+
+TEST_F(HttpCacheRules, a_place_with_a_query_or_a_fragment_removes_what_is_kept_of_its_path) {
+  for (const char* name : {"Location", "Content-Location"}) {
+    for (const char* place : {"/page", "/page?x=1", "/page#part", "/page?x=1#part"}) {
+      const std::string before = content();
+      location_name = name;
+      location = place;
+      (void)server().post("/elsewhere", "");
+      EXPECT_NE(content(), before) << name << ": " << place;
+    }
+  }
+}
+
+// Without the rule the cache would go on to ask for the time, which this exchange does not have.
+TEST_F(HttpCacheRules, a_client_with_a_certificate_passes_by) {
+  Router router;
+  router.use(cache.middleware());
+  router.get("/page", [] { return Reply(200).with("Cache-Control", "max-age=60"); });
+  const Result<Service> service = std::move(router).build();
+  ASSERT_TRUE(service);
+  Dispatcher dispatcher(*service);
+  const net::PeerCertificate certificate{.subject = "CN=ann"};
+  FakeExchange exchange("GET", "/page");
+  exchange.certificate = &certificate;
+  exchange.serve(dispatcher);
+  EXPECT_EQ(exchange.status, 200u);
+  EXPECT_NE(exchange.fields_sent.find("fwd=bypass"), std::string::npos) << exchange.fields_sent;
+}
+
+}  // namespace
+}  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

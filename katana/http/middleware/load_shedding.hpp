@@ -1,0 +1,82 @@
+// Load shedding: a reactor that has no break any more refuses a part of its requests at once, so
+// that it answers the others in time.
+//
+//   router.use(load_shedding());            // off unless it is used
+//
+// A reactor that cannot follow has a queue in front of it, in its sockets, that only grows: each
+// reply comes later than the one before, until its client has given up, and all of the work is for
+// nobody. What is measured is how much of a window the reactor had nothing to do. Beyond
+// utilisation_max the share of requests that pass is lowered in proportion, below it raised again.
+//
+// Owns       a few figures for each reactor.
+// Thread     a reactor's; nothing is shared.
+// Allocates  once for each reactor.
+// Fails      503 with Retry-After, before any content is read.
+// Invariant  a reactor whose utilisation is below the limit refuses nothing.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "katana/base/values/instant.hpp"
+#include "katana/http/handlers/middleware.hpp"
+
+namespace katana {
+
+// When requests are refused, and which never are.
+struct LoadSheddingOptions {
+  double utilisation_max = 0.95;       // of a reactor's time; above 0, below 1
+  Duration window = milliseconds(50);  // utilisation is measured, and the share set, once in it
+  // Who is served all the same: health checks, the requests of operators.
+  std::function<bool(const RequestView&)> spares = {};
+};
+
+// To be given to use().
+Middleware load_shedding(LoadSheddingOptions options = {});
+
+// The same, whose limit may change while it serves. Copies share it.
+class LoadShedding {
+ public:
+  explicit LoadShedding(LoadSheddingOptions options);
+  // To be given to use().
+  Middleware middleware() const;
+  // From the next window on. Any thread. REQUIRES more than 0 and less than 1.
+  void set_utilisation_max(double utilisation_max);
+
+ private:
+  struct Shared;
+  std::shared_ptr<Shared> shared_;
+};
+
+namespace detail {
+
+// The share of requests that pass. Pure: times come as arguments.
+class SheddingControl {
+ public:
+  SheddingControl(double utilisation_max, Duration window, Instant now) noexcept
+      : utilisation_max_(utilisation_max), window_(window), window_began_(now), busy_until_(now) {}
+
+  // A turn that began at `turn_began` is at a request. True: it passes.
+  bool admit(Instant turn_began, Instant now) noexcept;
+  // The turn is over; what follows, until the next begins, is idle.
+  void end_turn(Instant now) noexcept { busy_until_ = now; }
+  double admitted() const noexcept { return admitted_; }
+  void set_utilisation_max(double utilisation_max) noexcept { utilisation_max_ = utilisation_max; }
+
+ private:
+  void end_window(Instant now) noexcept;
+
+  double utilisation_max_;
+  const Duration window_;
+  Instant window_began_;
+  Instant busy_until_;
+  Duration idle_;
+  double admitted_ = 1;
+  double credit_ = 0;
+};
+
+}  // namespace detail
+}  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,56 @@
+// Patterns of routes: their segments, and whether a pattern can be a route's.
+//
+// Borrows    the pattern; a segment is a view into it.
+// Thread     any.
+// Allocates  shape_of() alone.
+// Fails      shape_of() with a message that names the pattern, the place in it and the remedy.
+// Invariant  patterns of one shape fit the same paths.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "katana/base/system/result.hpp"
+#include "katana/base/text/bytes.hpp"
+
+namespace katana {
+
+inline constexpr std::size_t route_segments_max = 32;
+inline constexpr std::size_t route_parameters_max = 16;
+inline constexpr std::size_t route_pattern_bytes_max = 1'024;
+
+namespace detail {
+
+enum class RouteSegmentKind : std::uint8_t { literal, parameter, rest };
+
+struct RouteSegment {
+  RouteSegmentKind kind = RouteSegmentKind::literal;
+  Bytes text;  // of a literal: the segment; otherwise: the name
+};
+
+// REQUIRES: text is a segment of a pattern that add() accepts.
+inline RouteSegment segment_of(Bytes text) noexcept {
+  if (!text.starts_with('{')) return {RouteSegmentKind::literal, text};
+  const Bytes name = text.substr(1, text.size() - 2);
+  if (name.ends_with("...")) return {RouteSegmentKind::rest, name.substr(0, name.size() - 3)};
+  return {RouteSegmentKind::parameter, name};
+}
+
+// Takes the next segment off the rest of a pattern, which starts with '/'.
+inline Bytes take_segment(Bytes& rest) noexcept {
+  const std::size_t end = std::min(rest.find('/', 1), rest.size());
+  const Bytes segment = rest.substr(1, end - 1);
+  rest.remove_prefix(end);
+  return segment;
+}
+
+// The pattern with its names taken out. No literal holds a brace, so no two patterns share a shape
+// by accident. `method` is how an error names it.
+Result<std::string> shape_of(Bytes method, Bytes pattern);
+
+}  // namespace detail
+}  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

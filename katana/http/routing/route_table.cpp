@@ -1,0 +1,212 @@
+// Two steps, the second only taken when the first has no answer:
+//
+//   the whole path is a pattern     one hash, one comparison
+//   walk of the tree                one load per byte at which patterns part
+//
+// The tree holds the patterns with parameters only, as a radix tree: text that patterns share
+// stands once, and a node without a choice is merged into the one before it. A node consumes, in
+// this order:
+//
+//   its kind      parameter: the segment; rest: all that is left; literal: nothing
+//   its label     text that has to come next, slashes included; it may begin and end in mid-segment
+//
+// and then continues, the most specific way first:
+//
+//   at the end of the path     its endpoint, then the rest child
+//   before it                  the literal child for the next byte, then the parameter child unless
+//                              the segment is empty, then the rest child
+//
+// Parameter and rest children hang on nodes that end with a slash: where a segment starts. The walk
+// keeps the ways it has not tried on a stack, most specific on top, and therefore meets the
+// endpoints that fit in the order of specificity.
+//
+// Work. A node is reached in one way only, and at one place of a given path: the place follows from
+// how many segments lie before it. So no walk visits a node twice, whatever it turns back from, and
+// there is nothing to memoise. Work that doubles with each segment takes a tree that does, and the
+// tree is the application's to write, never the peer's. node_visits_max() is the worst case of a
+// tree: of the literal children only one can go with the next byte, so
+//
+//   visits(node) = 1 + max(visits(literal children)) + visits(parameter child) + visits(rest child)
+
+#include "katana/http/routing/route_table.hpp"
+
+#include "katana/base/system/check.hpp"
+#include "katana/http/routing/path_words.hpp"
+
+namespace katana {
+namespace {
+
+using detail::hash_of;
+using detail::key_of;
+using detail::read_short_word;
+using detail::read_word;
+using detail::segment_end;
+using http::Method;
+using SegmentKind = detail::RouteSegmentKind;
+
+}  // namespace
+
+// Ends, because half of the slots are empty.
+std::uint32_t RouteTable::find_literal(Bytes path) const noexcept {
+  for (std::uint64_t index = hash_of(key_of(path), path);; ++index) {
+    const LiteralSlot& slot = literals_[index & literal_mask_];
+    if (slot.endpoint == none) return none;
+    if (Bytes{slot.text, slot.key.size} == path) return slot.endpoint;
+  }
+}
+
+// Meets the endpoints of the tree that fit a path, the most specific one first, and notes what the
+// parameters on the way to them stand for. Its parts are inlined by force: their calls, and the
+// registers saved for them, were a fifth of the instructions of a match.
+class RouteTable::Walk {
+ public:
+  Walk(const RouteTable& table, Bytes path, PathParameters& parameters) noexcept
+      : begin_(path.data()),
+        end_(path.data() + path.size()),
+        parameters_(parameters),
+        node_(table.nodes_.data()),
+        at_(begin_) {}
+
+  // The next endpoint, or null.
+  [[gnu::always_inline]] const Endpoint* next() noexcept {
+    for (;;) {
+      while (node_ != nullptr) {
+        const Node& node = *node_;
+        node_ = nullptr;
+        ++visits_;
+        if (node.kind != SegmentKind::literal) take_parameter(node);
+        if (node.label_size > 0 && !take_label(node)) break;
+        if (at_ == end_) {
+          node_ = node.rest_child;
+          if (node.endpoint != nullptr) return node.endpoint;
+        } else {
+          node_ = best_child(node);
+        }
+      }
+      if (pending_count_ == 0) return nullptr;
+      const Pending& pending = pending_[--pending_count_];
+      node_ = pending.node;
+      at_ = pending.at;
+    }
+  }
+
+  std::uint32_t visits() const noexcept { return visits_; }
+
+ private:
+  struct Pending {
+    const Node* node;
+    const char* at;  // the place in the path where it begins
+  };
+
+  // Notes the value at this place of the path and passes it. Values of parameters further to the
+  // left stay: whatever the walk has turned back from came to the right of them.
+  [[gnu::always_inline]] void take_parameter(const Node& node) noexcept {
+    const char* const begin = at_;
+    at_ = node.kind == SegmentKind::rest ? end_ : segment_end(begin, end_);
+    parameters_.extents_[node.parameter_index] = {static_cast<std::uint32_t>(begin - begin_),
+                                                  static_cast<std::uint32_t>(at_ - begin)};
+  }
+
+  // Passes the label if it comes next.
+  [[gnu::always_inline]] bool take_label(const Node& node) noexcept {
+    const auto left = static_cast<std::size_t>(end_ - at_);
+    if (left >= 8) {
+      if (((read_word(at_) ^ node.label_word) & node.label_mask) != 0) return false;
+      if (node.label_size > 8 && !long_label_follows(node, left)) return false;
+    } else {
+      if (left < node.label_size) return false;
+      if (read_short_word(at_, node.label_size) != node.label_word) return false;
+    }
+    at_ += node.label_size;
+    return true;
+  }
+
+  // After the first eight bytes.
+  [[gnu::always_inline]] bool long_label_follows(const Node& node,
+                                                 std::size_t left) const noexcept {
+    const std::size_t size = node.label_size;
+    if (left < size || read_word(at_ + size - 8) != read_word(node.label + size - 8)) return false;
+    return size <= 16 || Bytes{at_, size} == Bytes{node.label, size};
+  }
+
+  // The node to visit next, or null; less specific ones are left for later.
+  [[gnu::always_inline]] const Node* best_child(const Node& node) noexcept {
+    const Node* best = node.rest_child;
+    if (node.parameter_child != nullptr && *at_ != '/') {
+      if (best != nullptr) push(best);
+      best = node.parameter_child;
+    }
+    const auto place = static_cast<std::uint8_t>(*at_ - node.first_byte);
+    if (place >= node.row_size) return best;
+    const Node* const child = node.row[place];
+    if (child == nullptr) return best;
+    if (best != nullptr) push(best);
+    return child;
+  }
+
+  void push(const Node* node) noexcept { pending_[pending_count_++] = {node, at_}; }
+
+  const char* begin_;
+  const char* end_;
+  PathParameters& parameters_;
+  const Node* node_;
+  const char* at_;
+  std::uint32_t pending_count_ = 0;
+  std::uint32_t visits_ = 0;
+  // A parameter and a rest for each place where a segment starts, at most. Not initialised: only
+  // what was pushed is read.
+  std::array<Pending, 2 * route_segments_max> pending_;
+};
+
+// Any literal path, then the tree.
+RouteMatch RouteTable::match_slowly(Method method, Bytes path,
+                                    PathParameters& parameters) const noexcept {
+  const std::uint32_t literal = find_literal(path);
+  if (literal == none) return match_tree(method, path, {}, parameters);
+  const Endpoint& endpoint = endpoints_[literal];
+  const std::uint32_t route = endpoint.route_for[index_of(method)];
+  if (route != no_route) return {.route = route, .allowed = {}, .kind = MatchKind::found};
+  return match_tree(method, path, endpoint.allowed, parameters);
+}
+
+RouteMatch RouteTable::match_tree(Method method, Bytes path, MethodSet allowed,
+                                  PathParameters& parameters) const noexcept {
+  if (!nodes_.empty()) {
+    KATANA_REQUIRE(path.size() <= UINT32_MAX);
+    Walk walk(*this, path, parameters);
+    while (const Endpoint* const endpoint = walk.next()) {
+      const std::uint32_t route = endpoint->route_for[index_of(method)];
+      if (route != no_route) {
+        parameters.names_ = routes_[route].names.data();
+        parameters.count_ = static_cast<std::uint32_t>(routes_[route].names.size());
+        parameters.path_ = path.data();
+        return {.route = route, .allowed = {}, .kind = MatchKind::found};
+      }
+      allowed |= endpoint->allowed;
+    }
+  }
+  if (allowed.empty()) return {};
+  return {.route = 0, .allowed = allowed, .kind = MatchKind::method_not_allowed};
+}
+
+Bytes RouteTable::pattern(std::uint32_t route) const noexcept {
+  KATANA_REQUIRE(route < routes_.size());
+  return routes_[route].pattern;
+}
+
+std::span<const Bytes> RouteTable::parameter_names(std::uint32_t route) const noexcept {
+  KATANA_REQUIRE(route < routes_.size());
+  return routes_[route].names;
+}
+
+std::uint32_t RouteTable::node_visits(Bytes path) const noexcept {
+  if (nodes_.empty()) return 0;
+  PathParameters parameters;
+  Walk walk(*this, path, parameters);
+  while (walk.next() != nullptr) continue;
+  return walk.visits();
+}
+
+}  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,229 @@
+// RouteTable: which route serves a method and a path. Built once, then immutable.
+//
+// Owns      its patterns; nothing of a request.
+// Borrows   the path for the call; the PathParameters it fills point into the path and the table.
+// Thread    any number at once.
+// Allocates never; RouteTableBuilder does, which makes it.
+// Fails     never.
+// Invariant specificity decides, never the order of registration.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "katana/base/system/check.hpp"
+#include "katana/base/text/bytes.hpp"
+#include "katana/http/routing/method_set.hpp"
+#include "katana/http/routing/path_words.hpp"
+#include "katana/http/routing/route_pattern.hpp"
+#include "katana/wire/http/method.hpp"
+
+namespace katana {
+
+struct PathParameter {
+  Bytes name;   // from the table: valid as long as it is
+  Bytes value;  // from the path: valid as long as it is; may still hold "%2F" and "%25"
+};
+
+// What the parameters of the matched pattern stand for, in the order of the pattern. Values are
+// offsets from the start of the path: when the path is copied elsewhere, rebase() follows it.
+class PathParameters {
+ public:
+  std::size_t size() const noexcept { return count_; }
+  bool empty() const noexcept { return count_ == 0; }
+  // REQUIRES: index < size().
+  PathParameter operator[](std::size_t index) const noexcept {
+    KATANA_REQUIRE(index < count_);
+    return {names_[index], value(index)};
+  }
+  std::optional<Bytes> find(Bytes name) const noexcept {
+    for (std::size_t index = 0; index < count_; ++index) {
+      if (names_[index] == name) return value(index);
+    }
+    return std::nullopt;
+  }
+  // REQUIRES: path points to the same bytes as the path that was matched.
+  void rebase(const char* path) noexcept { path_ = path; }
+
+ private:
+  friend class RouteTable;
+  struct Extent {
+    std::uint32_t begin;
+    std::uint32_t size;
+  };
+  Bytes value(std::size_t index) const noexcept {
+    return {path_ + extents_[index].begin, extents_[index].size};
+  }
+
+  const Bytes* names_ = nullptr;
+  const char* path_ = nullptr;
+  std::uint32_t count_ = 0;
+  std::array<Extent, route_parameters_max> extents_{};
+};
+
+enum class MatchKind : std::uint8_t { found, not_found, method_not_allowed };
+
+struct RouteMatch {
+  std::uint32_t route = 0;  // for found: what add() returned
+  MethodSet allowed;        // for method_not_allowed; empty otherwise
+  MatchKind kind = MatchKind::not_found;
+};
+
+// A pattern is '/' and segments between '/':
+//
+//   users       literal: exactly these bytes
+//   {name}      parameter: exactly one segment, not empty
+//   {name...}   rest: all that is left, slashes and nothing included; the last segment only
+//
+// Names are letters, digits, '_' and '-'. A trailing slash counts: "/a" and "/a/" are two paths.
+//
+// Which route: of all patterns that fit the path, the most specific one that serves the method.
+// Specificity is compared segment by segment from the left: literal, then parameter, then rest. So
+// a general pattern still serves the methods that a more specific one lacks, and only a method that
+// no fitting pattern serves is method_not_allowed, `allowed` being what they serve together.
+//
+// Which methods a pattern serves: those added; HEAD by the GET route unless HEAD was added; every
+// other method, extensions included, by the any-method route if there is one. Without an OPTIONS or
+// any-method route, OPTIONS is method_not_allowed and counted in `allowed`: the caller answers it.
+class RouteTable {
+ public:
+  RouteTable(RouteTable&&) noexcept = default;
+  RouteTable& operator=(RouteTable&&) noexcept = default;
+
+  // REQUIRES: path is normalised, without the query, and shorter than 4 GiB. What does not start
+  // with '/' ("*", an authority) is not_found. `parameters` is empty unless the match is found.
+  RouteMatch match(http::Method method, Bytes path, PathParameters& parameters) const noexcept {
+    const LiteralMatch literal = match_literal(method, path, parameters);
+    if (literal.step == LiteralStep::found) {
+      return {.route = literal.route, .allowed = {}, .kind = MatchKind::found};
+    }
+    return match_otherwise(method, path, parameters, literal.step);
+  }
+
+  // The two steps of match(), for who has a way of its own for paths without parameters: what the
+  // first one found, or where the second one begins.
+  enum class LiteralStep : std::uint8_t {
+    found,        // a literal pattern that serves the method
+    not_literal,  // no literal pattern has this path
+    unclear       // one may have it
+  };
+  // What the first step says.
+  struct LiteralMatch {
+    std::uint32_t route;  // if found
+    LiteralStep step;     // what was found
+  };
+  // The first step.
+  inline LiteralMatch match_literal(http::Method method, Bytes path,
+                                    PathParameters& parameters) const noexcept;
+  // The second. REQUIRES `step` to be what match_literal() has just said of the same, and not to be
+  // `found`.
+  RouteMatch match_otherwise(http::Method method, Bytes path, PathParameters& parameters,
+                             LiteralStep step) const noexcept {
+    if (step == LiteralStep::not_literal) return match_tree(method, path, {}, parameters);
+    return match_slowly(method, path, parameters);
+  }
+
+  std::size_t route_count() const noexcept { return routes_.size(); }
+  // REQUIRES of both: route < route_count().
+  Bytes pattern(std::uint32_t route) const noexcept;
+  std::span<const Bytes> parameter_names(std::uint32_t route) const noexcept;
+
+  // The work of a match, in nodes of the tree that it visits: for this path when nothing serves the
+  // method, and at most for any path whatsoever. A peer cannot raise the second: it is a property
+  // of the patterns, and never more than the nodes there are.
+  std::uint32_t node_visits(Bytes path) const noexcept;
+  std::uint32_t node_visits_max() const noexcept { return node_visits_max_; }
+  std::size_t node_count() const noexcept { return nodes_.size(); }
+
+ private:
+  friend class RouteTableBuilder;
+  class Assembler;
+  class Walk;
+  struct DraftNode;
+
+  static constexpr std::uint32_t none = UINT32_MAX;
+  static constexpr std::uint32_t no_route = UINT32_MAX;
+  // Where the any-method route stands among routes by method. It is all that extensions have.
+  static constexpr std::size_t any_method = http::method_names.size();
+  static constexpr std::size_t index_of(http::Method method) noexcept {
+    return static_cast<std::size_t>(method);
+  }
+  static_assert(any_method == static_cast<std::size_t>(http::Method::extension));
+
+  // Where patterns of one shape end: a route for each method, HEAD and any-method already resolved.
+  struct alignas(64) Endpoint {
+    std::array<std::uint32_t, http::method_names.size() + 1> route_for;
+    MethodSet allowed;
+  };
+
+  struct LiteralSlot {
+    detail::RouteKey key;
+    const char* text = nullptr;
+    std::uint32_t endpoint = none;
+  };
+
+  struct alignas(64) Node {
+    std::uint64_t label_word = 0;
+    std::uint64_t label_mask = 0;
+    const char* label = nullptr;
+    const Node* parameter_child = nullptr;
+    const Node* rest_child = nullptr;
+    const Endpoint* endpoint = nullptr;
+    const Node* const* row = nullptr;  // literal children, from first_byte on; null where none is
+    std::uint16_t row_size = 0;
+    std::uint16_t label_size = 0;
+    std::uint8_t first_byte = 0;
+    std::uint8_t parameter_index = 0;
+    detail::RouteSegmentKind kind = detail::RouteSegmentKind::literal;
+  };
+
+  struct Route {
+    Bytes pattern;
+    std::span<const Bytes> names;
+  };
+
+  RouteTable() = default;
+  RouteMatch match_slowly(http::Method method, Bytes path,
+                          PathParameters& parameters) const noexcept;
+  RouteMatch match_tree(http::Method method, Bytes path, MethodSet allowed,
+                        PathParameters& parameters) const noexcept;
+  std::uint32_t find_literal(Bytes path) const noexcept;
+
+  std::vector<LiteralSlot> literals_;  // open addressing: a power of two, at most half full
+  std::uint64_t literal_mask_ = 0;
+  std::uint64_t literal_sizes_ = 0;  // bit (size mod 64) is set if a literal path has that size
+  std::vector<Node> nodes_;          // the root first; empty if no pattern has a parameter
+  std::vector<const Node*> rows_;
+  std::vector<Endpoint> endpoints_;
+  std::vector<Route> routes_;
+  std::vector<Bytes> names_;  // of all routes
+  std::vector<char> text_;    // all patterns; a vector, because moving it keeps its address
+  std::uint32_t node_visits_max_ = 0;
+};
+
+// In line, and without a call, so that the result is two values and never one word.
+[[gnu::always_inline]] inline RouteTable::LiteralMatch RouteTable::match_literal(
+    http::Method method, Bytes path, PathParameters& parameters) const noexcept {
+  parameters.count_ = 0;
+  const bool may_be_literal = (literal_sizes_ >> (path.size() % 64) & 1) != 0;
+  if (!may_be_literal) return {no_route, LiteralStep::not_literal};
+  if (path.size() > detail::key_bytes) return {no_route, LiteralStep::unclear};
+  const detail::RouteKey key = detail::key_of(path);
+  const LiteralSlot& slot = literals_[detail::hash_of(key) & literal_mask_];
+  if (slot.key == key) {
+    const std::uint32_t route = endpoints_[slot.endpoint].route_for[index_of(method)];
+    if (route != no_route) [[likely]]
+      return {route, LiteralStep::found};
+  } else if (slot.endpoint == none) {
+    return {no_route, LiteralStep::not_literal};
+  }
+  return {no_route, LiteralStep::unclear};
+}
+
+}  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,122 @@
+#include "katana/http/server/reactor_probe.hpp"
+
+#include "katana/base/system/monotonic_clock.hpp"
+
+namespace katana::server {
+
+void ReactorStatus::request() {
+  const std::lock_guard lock(mutex_);
+  if (probe_ == nullptr) return;
+  if (&probe_->reactor_ == net::Reactor::current()) {
+    figures_ = probe_->figures();
+    return;
+  }
+  if (under_way_.exchange(true, std::memory_order_relaxed)) return;
+  answer_ = std::make_shared<net::SharedEvent>();
+  probe_->reactor_.post(question_);
+}
+
+std::shared_ptr<net::SharedEvent> ReactorStatus::answer() const {
+  const std::lock_guard lock(mutex_);
+  return answer_;
+}
+
+ReactorFigures ReactorStatus::figures() const {
+  const std::lock_guard lock(mutex_);
+  return figures_;
+}
+
+Duration ReactorStatus::busy_for(Instant now) const noexcept {
+  const std::lock_guard lock(mutex_);
+  const Instant since = probe_ != nullptr ? probe_->reactor_.busy_since() : never;
+  return since < now ? now - since : Duration{};
+}
+
+ReactorStatus::Question::Question(ReactorStatus& owner) noexcept
+    : Message([](Message& message) noexcept {
+        ReactorStatus& asked = static_cast<Question&>(message).status;
+        std::shared_ptr<net::SharedEvent> answer;
+        {
+          const std::lock_guard lock(asked.mutex_);
+          if (asked.probe_ != nullptr) asked.figures_ = asked.probe_->figures();
+          answer = std::exchange(asked.answer_, nullptr);
+          // release: who sees that it has answered sees the figures, too, and the question may be
+          // posted again only now, when the mailbox has let go of it.
+          asked.under_way_.store(false, std::memory_order_release);
+        }
+        if (answer != nullptr) answer->set();
+      }),
+      status(owner) {}
+
+ReactorProbe::Tick::Tick(ReactorProbe& owner) noexcept
+    : net::TimerEntry(
+          [](net::TimerEntry& entry) noexcept { static_cast<Tick&>(entry).probe.on_tick(); }),
+      probe(owner) {}
+
+ReactorProbe::ReactorProbe(net::Reactor& reactor, session::HttpCounters& http,
+                           std::shared_ptr<ReactorStatus> status, metrics::LogHistogram lag,
+                           Duration interval)
+    : reactor_(reactor), http_(http), status_(std::move(status)), lag_(lag), interval_(interval) {
+  const std::lock_guard lock(status_->mutex_);
+  status_->probe_ = this;
+}
+
+// The reactor does not run any more: these are its last figures. A question that is still under way
+// will find nobody.
+ReactorProbe::~ReactorProbe() {
+  const std::lock_guard lock(status_->mutex_);
+  const Duration cpu_time = status_->figures_.cpu_time;  // this thread may be another
+  status_->figures_ = figures();
+  status_->figures_.cpu_time = cpu_time;
+  status_->probe_ = nullptr;
+}
+
+void ReactorProbe::start(const tls::TlsTransforms* first, const tls::TlsTransforms* second,
+                         const proxy::ProxyCounters* proxied) noexcept {
+  tls_ = {first, second};
+  proxied_ = proxied;
+  due_ = reactor_.now() + interval_;
+  reactor_.timers().arm(tick_, due_);
+}
+
+ReactorFigures ReactorProbe::figures() const noexcept {
+  tls::TlsCounters tls;
+  for (const tls::TlsTransforms* each : tls_) {
+    if (each != nullptr) tls += each->counters();
+  }
+  return {reactor_.counters(),
+          http_,
+          tls,
+          reactor_.paused_links(),
+          reactor_.memory_budget(),
+          reactor_.memory_used(),
+          reactor_.links_open(),
+          reactor_.tasks().counts(),
+          reactor_.tasks().size(),
+          clock_time(CLOCK_THREAD_CPUTIME_ID),
+          proxied_ != nullptr ? *proxied_ : proxy::ProxyCounters{}};
+}
+
+// The reactor knows no log. Nothing is lost with such a connection: nobody is there to be answered.
+void ReactorProbe::tell_unknown_peers() noexcept {
+  const std::uint64_t count = reactor_.counters().peers_unknown - peers_unknown_told_;
+  const bool told = logger_.warn(KATANA_AT_MOST(1, seconds(60)),
+                                 "{} connections were closed as they were accepted: their peers "
+                                 "had reset them, and the kernel "
+                                 "no longer says who they were (getpeername: not connected)",
+                                 count);
+  if (told) peers_unknown_told_ += count;
+}
+
+void ReactorProbe::on_tick() noexcept {
+  const Instant now = reactor_.now();
+  lag_.observe(now - due_);
+  due_ = now + interval_;
+  reactor_.timers().arm(tick_, due_);
+  if (reactor_.counters().peers_unknown != peers_unknown_told_) [[unlikely]]
+    tell_unknown_peers();
+}
+
+}  // namespace katana::server
+
+// SPDX-License-Identifier: Apache-2.0

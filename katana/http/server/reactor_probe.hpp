@@ -1,0 +1,122 @@
+// ReactorProbe: what one reactor knows of itself, for other threads, at no cost to its requests.
+//
+// A reactor's counters are plain fields of its thread. Somebody who wants them posts a message; the
+// reactor copies them when it comes to it, and lets those on who wait for it. A timer measures how
+// late the reactor is: by how much it missed the time that was set.
+//
+// Owns       a timer entry; the status a message. The status is shared, and outlives the reactor,
+//            which may receive the message when the probe is gone.
+// Borrows    the reactor and the protocol's counters, which outlive the probe.
+// Thread     the probe its reactor's, or any while that does not run; ReactorStatus any.
+// Allocates  at construction.
+// Fails      never: a reactor that does not answer leaves its last figures and says so.
+// Invariant  at most one message is under way.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+
+#include "katana/http/session/http1_protocol.hpp"
+#include "katana/net/proxy/transform.hpp"
+#include "katana/net/reactor/reactor.hpp"
+#include "katana/net/reactor/shared_wait.hpp"
+#include "katana/net/tls/transform.hpp"
+#include "katana/observe/log/logger.hpp"
+#include "katana/observe/metrics/instruments.hpp"
+
+namespace katana::server {
+
+struct ReactorFigures {
+  net::Counters counters;
+  session::HttpCounters http;
+  tls::TlsCounters tls;
+  net::PauseCounts paused;
+  net::MemoryBudget memory_budget;
+  net::MemoryBudget memory_used;
+  std::uint32_t links_open = 0;
+  net::TaskCounts tasks;
+  std::size_t tasks_running = 0;
+  Duration cpu_time;             // of its thread
+  proxy::ProxyCounters proxied;  // of listeners behind proxies
+};
+
+class ReactorProbe;
+
+class ReactorStatus {
+ public:
+  ReactorStatus() noexcept = default;
+  ReactorStatus(const ReactorStatus&) = delete;
+  ReactorStatus& operator=(const ReactorStatus&) = delete;
+
+  // Asks the reactor for its figures, unless it has been asked already; the one that calls answers
+  // at once.
+  void request();
+  // It has answered every request so far.
+  bool answered() const noexcept { return !under_way_.load(std::memory_order_acquire); }
+  // Set when it has answered the request that is under way; null: none is.
+  std::shared_ptr<net::SharedEvent> answer() const;
+  ReactorFigures figures() const;
+  // Its present turn has lasted so long; 0 when it waits, or is gone. Asks it nothing.
+  Duration busy_for(Instant now) const noexcept;
+
+ private:
+  friend class ReactorProbe;
+  struct Question : Message {
+    explicit Question(ReactorStatus& owner) noexcept;
+    ReactorStatus& status;
+  };
+
+  mutable std::mutex mutex_;
+  ReactorFigures figures_;
+  ReactorProbe* probe_ = nullptr;  // null: the reactor is gone, or about to be
+  std::atomic<bool> under_way_ = false;
+  std::shared_ptr<net::SharedEvent> answer_;  // null: no request is under way
+  Question question_{*this};
+};
+
+class ReactorProbe {
+ public:
+  // `lag` is observed every `interval` from start() on.
+  ReactorProbe(net::Reactor& reactor, session::HttpCounters& http,
+               std::shared_ptr<ReactorStatus> status, metrics::LogHistogram lag, Duration interval);
+  ~ReactorProbe();
+  ReactorProbe(const ReactorProbe&) = delete;
+  ReactorProbe& operator=(const ReactorProbe&) = delete;
+
+  // Before the reactor runs. The transforms of its listeners outlive the probe; null: such a one
+  // speaks no TLS. Likewise the counts of those behind proxies.
+  void start(const tls::TlsTransforms* first = nullptr, const tls::TlsTransforms* second = nullptr,
+             const proxy::ProxyCounters* proxied = nullptr) noexcept;
+  // Who is told of what the reactor can only count. Before start().
+  void warn(log::Logger logger) noexcept { logger_ = logger; }
+
+ private:
+  friend class ReactorStatus;
+  struct Tick : net::TimerEntry {
+    explicit Tick(ReactorProbe& owner) noexcept;
+    ReactorProbe& probe;
+  };
+
+  ReactorFigures figures() const noexcept;
+  void on_tick() noexcept;
+  void tell_unknown_peers() noexcept;
+
+  net::Reactor& reactor_;
+  session::HttpCounters& http_;
+  std::array<const tls::TlsTransforms*, 2> tls_{};
+  const proxy::ProxyCounters* proxied_ = nullptr;
+  const std::shared_ptr<ReactorStatus> status_;
+  const metrics::LogHistogram lag_;
+  const Duration interval_;
+  log::Logger logger_;
+  std::uint64_t peers_unknown_told_ = 0;
+  Instant due_;
+  Tick tick_{*this};
+};
+
+}  // namespace katana::server
+
+// SPDX-License-Identifier: Apache-2.0

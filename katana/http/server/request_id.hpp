@@ -1,0 +1,57 @@
+// RequestIds: names for requests that nobody has named yet. is_request_id(): a name that somebody
+// else gave, and that may stand in a log and in a reply.
+//
+// Owns       its state.
+// Thread     one; each thread has its own.
+// Allocates  never.
+// Fails      never.
+// Invariant  an id is 32 hexadecimal digits of 128 bits that do not repeat; they are no secret, and
+//            must not be used as one.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+
+#include "katana/base/text/bytes.hpp"
+#include "katana/base/values/random.hpp"
+
+namespace katana::server {
+
+// Whose X-Request-Id and traceparent are accepted. proxies: those of http.trusted_proxies alone.
+// automatic: the same where there are any, else everybody's.
+enum class RequestIdTrust : std::uint8_t { automatic, always, proxies, never };
+
+inline constexpr std::size_t request_id_bytes = 32;
+inline constexpr std::size_t request_id_bytes_max = 128;  // of one that is accepted
+
+// Letters, digits and "-_.:/+=@,": what needs no quotes anywhere.
+constexpr bool is_request_id(Bytes text) noexcept {
+  constexpr auto good = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           Bytes("-_.:/+=@,").find(c) != Bytes::npos;
+  };
+  return !text.empty() && text.size() <= request_id_bytes_max && std::ranges::all_of(text, good);
+}
+
+class RequestIds {
+ public:
+  // Two generators of different seeds do not meet in the life of a program.
+  explicit constexpr RequestIds(std::uint64_t seed) noexcept : random_(seed) {}
+
+  void next(std::span<char, request_id_bytes> id) noexcept {
+    write(random_.next(), id.data());
+    write(random_.next(), id.data() + 16);
+  }
+
+ private:
+  static void write(std::uint64_t word, char* to) noexcept {
+    for (int digit = 0; digit < 16; ++digit, word <<= 4) to[digit] = "0123456789abcdef"[word >> 60];
+  }
+
+  Random random_;
+};
+
+}  // namespace katana::server
+
+// SPDX-License-Identifier: Apache-2.0

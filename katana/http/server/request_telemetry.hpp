@@ -1,0 +1,114 @@
+// RequestTelemetry: what an HTTP server says about each of its requests: a name, a record, counts
+// and durations, and a warning when it took long.
+//
+//   X-Request-Id   accepted if well formed (http/server/request_id.hpp), else made; in every reply
+//   traceparent    if it is valid (W3C Trace Context), its trace and parent
+//
+// From whom they are accepted says RequestTelemetryOptions::trust_ids: a client that names its own
+// requests can make two of them look like one in a log, and join a trace of somebody else.
+//
+// The fields request_id, trace_id and parent_id are on every record that is made while the request
+// is handled, also after a co_await, whoever makes it; the access log has them, too (its other
+// fields: http/server/access_log.hpp). Metrics are by route, as it was registered, never by path:
+//
+//   katana_http_route_requests_total{method,route,status}       status: 1xx … 5xx, or "none"
+//   katana_http_route_duration_seconds{method,route}
+//
+// Streams of events and WebSocket connections are counted as requests, but are none for durations
+// and for what is slow. Streams of events have their own:
+//
+//   katana_http_events_open                streams that go on
+//   katana_http_events_duration_seconds    of those that are over
+//   katana_websocket_duration_seconds      of connections that are over; how many there are, and
+//                                          their messages, count the reactors
+//
+// What no route serves is one series, {method="_any",route="_unmatched"}.
+//
+// Owns       the series.
+// Borrows    the Log behind the loggers, and the metrics' registry; both outlive the server.
+// Thread     any: reactors share it, and each writes memory of its own.
+// Allocates  a context for each exchange, from the recycler.
+// Fails      prepare() says which metric could not be registered.
+// Invariant  names, records and metrics that are off cost nothing.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <vector>
+
+#include "katana/base/system/result.hpp"
+#include "katana/http/handlers/router.hpp"
+#include "katana/http/server/access_log.hpp"
+#include "katana/http/server/request_id.hpp"
+#include "katana/http/session/exchange_observer.hpp"
+#include "katana/observe/log/logger.hpp"
+#include "katana/observe/metrics/registry.hpp"
+
+namespace katana::server {
+
+struct RequestTelemetryOptions {
+  bool ids = true;                                       // and traces
+  RequestIdTrust trust_ids = RequestIdTrust::automatic;  // whose are accepted
+  log::Logger access = {};                               // discards: no access log
+  log::Logger slow = {};
+  Duration slow_after = {};              // 0: nothing is slow
+  TargetRules targets = {};              // of both logs
+  metrics::Registry* metrics = nullptr;  // null: none
+  // Upper ends of the buckets of durations that a scraper is told; each to an eighth.
+  std::vector<Duration> duration_buckets = default_duration_buckets();
+
+  static std::vector<Duration> default_duration_buckets() {
+    return {microseconds(100),   microseconds(250), microseconds(500), milliseconds(1),
+            microseconds(2'500), milliseconds(5),   milliseconds(10),  milliseconds(25),
+            milliseconds(50),    milliseconds(100), milliseconds(250), milliseconds(500),
+            seconds(1),          seconds(5),        seconds(30)};
+  }
+};
+
+class RequestTelemetry final : public session::ExchangeObserver {
+ public:
+  explicit RequestTelemetry(const RequestTelemetryOptions& options);
+
+  // Makes the series of every route. Before the server starts.
+  Result<void> prepare(const Service& service);
+  // From any thread.
+  void set_slow_after(Duration duration) noexcept {
+    slow_after_ns_.store(duration.ns, std::memory_order_relaxed);
+  }
+
+  std::unique_ptr<session::ExchangeContext> on_exchange_begin(
+      const http::Head* head, session::ClientSource& from) noexcept override;
+  void on_events_begin(session::Exchange& exchange) noexcept override;
+  void on_websocket_end(Duration duration) noexcept override;
+  void on_exchange_end(session::Exchange& exchange,
+                       const session::ExchangeRecord& record) noexcept override;
+
+ private:
+  static constexpr std::size_t status_classes = 6;  // none, 1xx … 5xx
+  struct Series {
+    std::array<metrics::Counter, status_classes> requests;
+    metrics::LogHistogram duration;
+  };
+
+  void count(const session::ExchangeRecord& record) const noexcept;
+  Result<void> prepare_events();
+  bool accepts_ids(session::ClientSource& from) const noexcept;
+  void warn_of(const session::ExchangeRecord& record) const noexcept;
+
+  const RequestTelemetryOptions options_;
+  AccessLog access_;
+  std::atomic<std::int64_t> slow_after_ns_;
+  metrics::Gauge events_open_;
+  metrics::LogHistogram events_duration_;
+  metrics::LogHistogram websocket_duration_;
+  std::vector<Series> series_;  // by route; the last is that of what no route serves
+};
+
+// The id of the request that this thread is serving; empty when there is none, or it has no name.
+// For whatever calls others on its behalf. Borrowed until the handler's next suspension.
+Bytes current_request_id() noexcept;
+
+}  // namespace katana::server
+
+// SPDX-License-Identifier: Apache-2.0

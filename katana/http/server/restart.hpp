@@ -1,0 +1,70 @@
+// Restart: the thread that starts a successor on behalf of reactors, which go on serving.
+//
+// Owns       the thread, while there is one; a pipe that calls the attempt off.
+// Borrows    the sockets' descriptors, until the attempt is over.
+// Thread     begin() one, a reactor's; cancel() any; `done` is called on the thread of the attempt.
+// Allocates  yes.
+// Fails      begin() without a thread or a pipe; the attempt as `done` is told.
+// Invariant  one attempt at a time. When this is destroyed none runs.
+#pragma once
+
+#include <sched.h>
+
+#include <array>
+#include <atomic>
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "katana/base/system/result.hpp"
+#include "katana/base/values/instant.hpp"
+#include "katana/http/server/replacement.hpp"
+
+namespace katana::server {
+
+// Whether and how a server is replaced by another process of its program.
+struct RestartOptions {
+  // SIGUSR2 starts a successor, and once that is ready this program ends. False: the signal is left
+  // alone.
+  bool enabled = false;
+  std::string program = {};  // that succeeds this one; empty: the path by which this was started
+  Duration ready_timeout = seconds(30);  // a successor that is not ready then is ended
+  // Of the program that ends: for so long a connection that is idle may still begin a request.
+  Duration idle = seconds(2);
+  // Over so long WebSockets are told to come back (1012). Less than drain_timeout.
+  Duration spread = seconds(5);
+};
+
+class Restart {
+ public:
+  // What came of an attempt to hand over those sockets.
+  using Done = std::function<void(const std::vector<HandedSocket>&, const Result<Replacement>&)>;
+
+  // `start` blocks; `done` is called once for each attempt that has begun. Before reactors are
+  // bound to CPUs: a successor may run where the calling thread may.
+  Restart(StartReplacement start, Done done);
+  ~Restart();
+  Restart(const Restart&) = delete;
+  Restart& operator=(const Restart&) = delete;
+
+  // An Error: an attempt is under way, or cannot begin.
+  Result<void> begin(std::vector<HandedSocket> sockets);
+  // From now on no attempt succeeds, and none begins.
+  void cancel() noexcept;
+
+ private:
+  void run(const std::vector<HandedSocket>& sockets) noexcept;
+
+  const StartReplacement start_;
+  const Done done_;
+  cpu_set_t cpus_;  // where the program could run before its reactors were bound to CPUs
+  std::array<int, 2> cancel_{-1, -1};  // a pipe, there before any thread asks; -1: none was left
+  std::atomic<bool> cancelled_ = false;
+  std::atomic<bool> running_ = false;
+  std::thread thread_;
+};
+
+}  // namespace katana::server
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,109 @@
+// StallWatch: notices a reactor that is busy with one turn for too long, while it is: a handler
+// that blocks, or one that computes for long, holds up every connection of its reactor.
+//
+// It looks at the reactors from a thread of its own, so a reactor pays two stores for each turn,
+// and one that never comes back is found, too. How long a stall was is known to the interval
+// between two looks.
+//
+//   warn  reactor 0 is stalled: busy for 132 ms with GET /report: … move what blocks to a pool
+//   warn  reactor 0 was stalled for 418 ms by GET /report
+//
+// once for each site (a route, or what has no name). Every stall is counted:
+//
+//   katana_reactor_stalls_total{reactor}           turns that took longer than the threshold
+//   katana_reactor_stalled_seconds_total{reactor}  how long they were
+//
+// Owns       its thread, from start() to stop().
+// Borrows    the reactors, until stop(); the sites that they name, for as long as it lives.
+// Thread     one; look() is called by its own between start() and stop().
+// Allocates  when a site is named for the first time.
+// Fails      make() says which metric could not be registered; start() that there is no thread.
+// Invariant  a stall is counted once, however often it is looked at.
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <thread>
+#include <unordered_set>
+#include <vector>
+
+#include "katana/base/system/result.hpp"
+#include "katana/base/values/instant.hpp"
+#include "katana/net/reactor/reactor.hpp"
+#include "katana/observe/log/logger.hpp"
+#include "katana/observe/metrics/registry.hpp"
+
+namespace katana::server {
+
+class StallWatch {
+ public:
+  // What is seen of a reactor, from any thread.
+  struct Sight {
+    Instant busy_since = never;  // never: it waits
+    const std::string* site = nullptr;
+  };
+
+  // REQUIRES threshold > 0. `metrics` may be null.
+  static Result<std::unique_ptr<StallWatch>> make(Duration threshold, log::Logger logger,
+                                                  metrics::Registry* metrics);
+  ~StallWatch();  // stop()
+  StallWatch(const StallWatch&) = delete;
+  StallWatch& operator=(const StallWatch&) = delete;
+
+  // Before start(). The reactors are numbered in the order of the calls.
+  void add(const net::Reactor& reactor);
+
+  // Before start(). `moved` is called by look() when a reactor stalls, and when it
+  // moves again, with the numbers of those that are not stalled.
+  void on_change(std::function<void(std::span<const unsigned>)> moved);
+
+  Result<void> start();
+  void stop() noexcept;
+
+  // What the thread does, with what it sees and the time.
+  void look(std::size_t reactor, const Sight& sight, Instant now);
+  Duration interval() const noexcept;
+  std::uint64_t stalls() const noexcept { return stalls_; }
+
+ private:
+  struct Watched {
+    const net::Reactor* reactor = nullptr;
+    metrics::Counter stalls;
+    metrics::ObservedCounter seconds;
+    Duration stalled = {};  // all stalls that are over
+    Instant since = never;  // of the present stall; never: there is none
+    Duration seen = {};     // how long it was when it was last looked at
+    const std::string* site = nullptr;
+    bool told = false;  // it was logged, so its end is, too
+  };
+
+  StallWatch(Duration threshold, log::Logger logger);
+  void begin(Watched& watched, std::size_t number, const Sight& sight);
+  void end(Watched& watched, std::size_t number);
+  void tell_change();
+  void run();
+
+  const Duration threshold_;
+  const log::Logger logger_;
+  std::optional<metrics::Family<metrics::Counter>> stall_family_;
+  std::optional<metrics::Family<metrics::ObservedCounter>> seconds_family_;
+  std::vector<Watched> watched_;
+  std::unordered_set<const std::string*> told_;  // sites; null: what has no name
+  std::uint64_t stalls_ = 0;
+  std::function<void(std::span<const unsigned>)> on_change_;
+  bool changed_ = false;
+
+  std::mutex mutex_;  // what follows
+  std::condition_variable asked_;
+  bool stopping_ = false;
+  std::thread thread_;
+};
+
+}  // namespace katana::server
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,202 @@
+// ExchangeCore: what an exchange is, whatever carries it: its head, its handler, its time, its
+// record and its memory. HTTP/1.1 and a stream of HTTP/2 have one each, and add how bytes come and
+// go.
+//
+// Owns       the head and the content once they are detached, the pending handler and its context;
+//            a share of its state, which tasks may have as well (request_state.hpp).
+// Borrows    the head until then: it is the reactor's, which other connections overwrite. It is
+//            lent from lend_head() to return_head(), in one call by the core, and nothing here or
+//            below sees it afterwards.
+// Thread     its reactor's.
+// Allocates  from the recycler, when a request outlives the call that brought it.
+// Invariant  what is kept is charged to the memory of its reactor, by charge() and grow(), and
+//            given back by end(); what goes on without the exchange has it charged by then.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "katana/base/memory/held_memory.hpp"
+#include "katana/base/text/text.hpp"
+#include "katana/base/values/instant.hpp"
+#include "katana/http/session/exchange_context.hpp"
+#include "katana/http/session/exchange_observer.hpp"
+#include "katana/http/session/pending.hpp"
+#include "katana/http/session/request_state.hpp"
+#include "katana/wire/http/head.hpp"
+#include "katana/wire/http/reply_head.hpp"
+#include "katana/wire/http/status.hpp"
+
+namespace katana::session {
+
+// What a suspended handler is counted with, for its frames, beside what it is known to keep.
+inline constexpr std::size_t frame_bytes_counted = 1024;
+
+// What a peer is told instead of a handler's reply.
+inline constexpr Bytes memory_scarce = "The server has no memory for the request at present.";
+inline constexpr Bytes too_many_requests = "Too many requests of this client are in progress.";
+inline constexpr Bytes no_reply_made = "The handler returned without a reply.";
+inline constexpr Bytes handler_late = "The handler did not answer in time.";
+
+class ExchangeCore {
+ public:
+  // How the content of the request is taken.
+  enum class Mode : std::uint8_t { ignore, collect, stream };
+
+  // ---- the head ----
+  // Null: nothing of it is known, or it is needed no more.
+  const http::Head* head() const noexcept { return head_; }
+  void lend_head(const http::Head* head) noexcept { head_ = head; }
+  bool is_detached() const noexcept { return detached_ != nullptr; }
+  // Does nothing if it is detached.
+  void detach_head();
+  // The call that lent the head ends. True: it was detached, for content that is to be collected,
+  // or to be `kept` for something else; charge() for it.
+  bool return_head(bool kept);
+
+  // ---- the content ----
+  bool waits_for_content() const noexcept { return content_pending && mode != Mode::ignore; }
+  // REQUIRES is_detached().
+  void append_content(Bytes piece) { detached_->content.append(piece); }
+  Bytes content() const noexcept {
+    return detached_ != nullptr ? detached_->content.bytes() : Bytes();
+  }
+  void drop_content() noexcept {
+    if (detached_ != nullptr) detached_->content = {};
+  }
+
+  // ---- the handler ----
+  // After its call: false when neither a reply nor anything that will make one is left.
+  bool goes_on() const noexcept { return pending != nullptr || waits_for_content(); }
+  // What a cancelled coroutine logs is its own.
+  void cancel_handler() noexcept {
+    const ActivityScope scope(context.get());
+    pending.reset();
+  }
+  // The handler's time: its route's own, or else the usual one.
+  Duration handler_time(Duration usual) const noexcept {
+    return route != nullptr && route->timeout > Duration{} ? route->timeout : usual;
+  }
+  // The client has ended its side: who has not answered by `end` is cancelled. Work that goes on
+  // without it keeps the time that it had.
+  void give_grace(Instant end, Instant due) noexcept {
+    if (state && state->due == never) state->due = due;
+    handler_deadline = std::min(handler_deadline, end);
+  }
+  // A reply that may be silent has no deadline, unless its peer has ended its side.
+  void give_time(Instant deadline, bool input_ended) noexcept {
+    handler_deadline = patient && !input_ended ? never : deadline;
+  }
+
+  // ---- the reply ----
+  // With the fields that the observer adds to every reply.
+  http::ReplyHead with_fields(const http::ReplyHead& given) const noexcept {
+    http::ReplyHead reply = given;
+    if (context != nullptr) reply.more_fields = context->reply_fields;
+    return reply;
+  }
+  void note_reply(unsigned reply_status, std::uint64_t bytes) noexcept {
+    status = static_cast<std::uint16_t>(reply_status);
+    content_bytes = bytes;
+  }
+
+  // ---- the record ----
+  ExchangeRecord record(Duration duration, std::uint32_t request, bool is_websocket,
+                        bool answers_head) const noexcept;
+  // A coroutine that ended the exchange may still be in it.
+  void drop_context() noexcept {
+    if (current_activity == context.get()) current_activity = nullptr;
+    context.reset();
+  }
+
+  // ---- memory ----
+  // What it keeps, and would with `more` of collected content. A handler that goes on has copied
+  // the head; what it keeps besides Pending::held_bytes() says.
+  std::size_t kept_bytes(std::size_t more) const noexcept;
+  // `own`: what its owner keeps for it besides.
+  void charge(HeldMemory& memory, std::size_t own = 0) noexcept {
+    note_head_bytes();
+    memory.set(Holder::request, held_, kept_bytes(0) + own);
+  }
+  // For `more` of collected content. False: there is no memory for it.
+  bool grow(HeldMemory& memory, std::size_t more, std::size_t own = 0) noexcept {
+    return memory.grow(Holder::request, held_, kept_bytes(more) + own);
+  }
+  void release(HeldMemory& memory) noexcept {
+    if (held_ != 0) memory.set(Holder::request, held_, 0);
+  }
+  std::size_t held_bytes() const noexcept { return held_; }
+
+  // ---- the end ----
+  // The handler ends. True: work of the request goes on, which has the state as well; then
+  // leave() follows, with where the request was counted.
+  bool stop_work(HeldMemory& memory) noexcept;
+  void leave(HeldMemory& memory, RequestPlaces places) noexcept;
+  // The same for what the exchange becomes, which is neither handler nor task: places alone, and
+  // null when there is none.
+  RequestShare take_places() noexcept {
+    pending.reset();
+    const bool has_any = state && (state->keep_places() || state->places.client);
+    return has_any ? std::move(state) : RequestShare();
+  }
+  // Of what was kept for the handler; its context is left to the caller.
+  void end(HeldMemory& memory) noexcept {
+    handler_deadline = never;
+    head_ = nullptr;
+    if (keeps_anything()) [[unlikely]]
+      drop_all(memory);
+  }
+  void drop_head() noexcept {
+    detached_.reset();
+    head_ = nullptr;
+  }
+
+ private:
+  // One branch for all of them.
+  bool keeps_anything() const noexcept {
+    const auto word = [](const void* owned) { return reinterpret_cast<std::uintptr_t>(owned); };
+    return (word(pending.get()) | word(state.get()) | word(detached_.get()) | held_) != 0;
+  }
+  [[gnu::noinline]] void drop_all(HeldMemory& memory) noexcept;
+
+  // A request that outlives the engine's buffer.
+  struct Detached {
+    http::Head head;
+    Text head_bytes;
+    Text content;
+    static void* operator new(std::size_t bytes) { return recycler::allocate(bytes); }
+    static void operator delete(void* memory, std::size_t bytes) noexcept {
+      recycler::release(memory, bytes);
+    }
+  };
+  void note_head_bytes() noexcept {
+    if (head_ != nullptr) head_bytes_ = static_cast<std::uint16_t>(head_->bytes().size());
+  }
+
+  // The shared one during the call that lends it, then detached_'s, or null.
+  const http::Head* head_ = nullptr;
+  std::unique_ptr<Detached> detached_;
+  std::size_t held_ = 0;  // charged to the reactor's memory
+  std::uint16_t head_bytes_ = 0;
+
+ public:
+  // ---- facts, which the owner keeps; ordered for their size ----
+  std::uint16_t status = 0;  // of the reply; 0: not begun
+  Mode mode = Mode::ignore;
+  ExchangeEnd end_reason = ExchangeEnd::replied;
+  bool content_pending = false;  // the request has content that has not been received
+  bool patient = false;          // the reply may be silent for as long as it likes
+  const RouteMark* route = nullptr;
+  std::unique_ptr<ExchangeContext> context;
+  RequestShare state;  // empty until something needs it; tasks of the request share it
+  std::unique_ptr<Pending> pending;  // ends before its state and its context
+  Instant handler_deadline = never;
+  Instant began;
+  std::uint64_t content_bytes = 0;  // of the reply
+};
+
+}  // namespace katana::session
+
+// SPDX-License-Identifier: Apache-2.0

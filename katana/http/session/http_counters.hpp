@@ -1,0 +1,44 @@
+// HttpCounters: what the sessions of one reactor count, in any version of HTTP.
+//
+// Owns       numbers.
+// Thread     its reactor's.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "katana/http/session/websocket.hpp"
+#include "katana/wire/http2/failure.hpp"
+
+namespace katana::session {
+
+// What only HTTP/2 has to count.
+struct Http2Counters {
+  std::uint64_t connections = 0;
+  // Before their replies were sent, by the peer or for what it did wrong.
+  std::uint64_t streams_reset = 0;
+  std::uint64_t streams_stalled = 0;  // reset because their windows stayed closed
+  std::uint64_t requests_held = 0;    // that waited for others to be sent
+  std::uint64_t windows_held = 0;     // streams that waited for the content of others
+  // Connections that ended by it.
+  std::array<std::uint64_t, static_cast<std::size_t>(http2::Failure::count_)> failures{};
+};
+
+struct HttpCounters {
+  std::uint64_t requests = 0;
+  std::uint64_t refused = 0;           // by the protocol: 4xx, 5xx of Refusal
+  std::uint64_t handler_failures = 0;  // threw or failed: 500
+  std::uint64_t handler_timeouts = 0;
+  std::uint64_t handlers_cancelled = 0;  // the peer left
+  std::uint64_t memory_refusals = 0;     // given up because memory was scarce: 503
+  // Times that a trusted proxy's word of the client was read and found malformed.
+  std::uint64_t forwarded_malformed = 0;
+  std::uint64_t replies_aborted = 0;  // begun and not completed: the connection was reset
+  WebSocketCounters websocket = {};   // of the connections that became WebSocket ones
+  Http2Counters http2 = {};
+};
+
+}  // namespace katana::session
+
+// SPDX-License-Identifier: Apache-2.0

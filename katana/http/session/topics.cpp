@@ -1,0 +1,158 @@
+#include "katana/http/session/topics.hpp"
+
+#include <algorithm>
+
+#include "katana/http/session/websocket_session.hpp"
+#include "katana/stores/bus/subject.hpp"
+
+namespace katana::session {
+
+namespace {
+
+constexpr Bytes kind_header = "Katana-Kind";
+
+}  // namespace
+
+Topic::Topic(std::string given, const TopicsOptions& how)
+    : name(std::move(given)),
+      options(how),
+      subject(how.bus != nullptr ? how.subjects + "." + bus::escape_token(name) : std::string()) {}
+
+// What comes is framed once for the reactor.
+std::optional<bus::Subscription> Topic::hear(WebSocketPost& post) {
+  if (options.bus == nullptr) return std::nullopt;
+  bus::SubscribeOptions how;
+  how.own = false;  // publish() has delivered that
+  how.on_notice = [this](const bus::Notice& notice) {
+    if (options.on_notice) options.on_notice(name, notice);
+  };
+  auto subscribed = options.bus->subscribe(
+      subject,
+      [this, &post](const bus::Delivery& message) {
+        const bool is_binary = message.header(kind_header).value_or("") == "binary";
+        Batch& batch =
+            frame_message(message.payload(), is_binary ? MessageKind::binary : MessageKind::text);
+        post.deliver(*this, batch);
+        batch.let_go();
+      },
+      std::move(how));
+  if (!subscribed) return std::nullopt;
+  return *std::move(subscribed);
+}
+
+void Topic::add(const std::shared_ptr<WebSocketPost>& post) {
+  const std::lock_guard lock(mutex);
+  const auto found = std::ranges::find(shares, post, &Share::post);
+  if (found != shares.end()) {
+    ++found->subscribers;
+  } else {
+    shares.push_back({post, 1});
+  }
+}
+
+void Topic::remove(const WebSocketPost& post) noexcept {
+  const std::lock_guard lock(mutex);
+  const auto found =
+      std::ranges::find_if(shares, [&](const Share& each) { return each.post.get() == &post; });
+  if (found != shares.end() && --found->subscribers == 0) shares.erase(found);
+}
+
+std::shared_ptr<Topic> Topics::find(Bytes topic) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = topics_.find(topic);
+  return found != topics_.end() ? found->second.lock() : nullptr;
+}
+
+std::shared_ptr<Topic> Topics::find_or_add(Bytes topic) {
+  const std::lock_guard lock(mutex_);
+  if (const auto found = topics_.find(topic); found != topics_.end()) {
+    if (auto there = found->second.lock()) return there;
+  }
+  forget_some();
+  auto added = std::make_shared<Topic>(std::string(topic), options_);
+  topics_.insert_or_assign(std::string(topic), added);
+  return added;
+}
+
+// Drops names whose last subscriber has gone. Three for each that is added, in turn: a round ends
+// before half as many names have come as there were, so that what is left is bounded, and nobody
+// waits for a sweep over all.
+void Topics::forget_some() {
+  for (int count = 0; count < 3; ++count) {
+    if (sweep_ == topics_.end()) sweep_ = topics_.begin();
+    if (sweep_ == topics_.end()) return;
+    ++examined_;
+    sweep_ = sweep_->second.expired() ? topics_.erase(sweep_) : std::next(sweep_);
+  }
+}
+
+SubscribeOutcome Topics::subscribe(WebSocket& socket, Bytes topic) {
+  auto& session = static_cast<WebSocketSession&>(socket);
+  WebSocketPost& post = *session.share().post();
+  const Slot slot = session.slot();
+  if (post.subscriptions(slot) < session.share().options().subscriptions_max) {
+    return post.subscribe(slot, find_or_add(topic)) ? SubscribeOutcome::subscribed
+                                                    : SubscribeOutcome::already;
+  }
+  // Nothing is added for a caller that is refused.
+  const std::shared_ptr<Topic> found = find(topic);
+  return found != nullptr && post.is_subscribed(slot, *found) ? SubscribeOutcome::already
+                                                              : SubscribeOutcome::full;
+}
+
+bool Topics::unsubscribe(WebSocket& socket, Bytes topic) {
+  auto& session = static_cast<WebSocketSession&>(socket);
+  const std::shared_ptr<Topic> found = find(topic);
+  return found != nullptr && session.share().post()->unsubscribe(session.slot(), found);
+}
+
+Published Topics::publish(Bytes topic, Bytes payload, MessageKind kind) {
+  Published published;
+  if (options_.bus != nullptr) {
+    const std::string subject = options_.subjects + "." + bus::escape_token(topic);
+    const bus::Header binary[] = {{kind_header, "binary"}};
+    bus::Publication publication{.subject = subject, .payload = payload};
+    if (kind == MessageKind::binary) publication.headers = binary;
+    auto sent = options_.bus->publish(publication);
+    if (!sent) published.bus_problem = sent.error();
+  }
+  const std::shared_ptr<Topic> found = find(topic);
+  if (found == nullptr) return published;
+  Batch& batch = frame_message(payload, kind);
+  WebSocketPost* here = nullptr;
+  {
+    const std::lock_guard lock(found->mutex);
+    for (const Topic::Share& each : found->shares) {
+      if (each.post->is_here()) {
+        here = each.post.get();
+        published.subscribers += each.subscribers;
+        continue;
+      }
+      batch.block().share();
+      const SendOutcome outcome = each.post->post({.topic = found, .block = &batch.block()});
+      (outcome == SendOutcome::sent ? published.subscribers : published.missed) += each.subscribers;
+    }
+  }
+  // Without the lock: a subscriber that reads too slowly may be closed.
+  if (here != nullptr) here->deliver(*found, batch);
+  batch.let_go();
+  return published;
+}
+
+Topics::Figures Topics::figures() const {
+  const std::lock_guard lock(mutex_);
+  return {.names = topics_.size(), .examined = examined_};
+}
+
+std::size_t Topics::subscribers(Bytes topic) const {
+  const std::shared_ptr<Topic> found = find(topic);
+  if (found == nullptr) return 0;
+  const std::lock_guard lock(found->mutex);
+  std::size_t sum = 0;
+  for (const Topic::Share& each : found->shares) sum += each.subscribers;
+  return sum;
+}
+
+}  // namespace katana::session
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,126 @@
+// WebSocket: a connection that carries messages, as its handler sees it; and the handler.
+//
+// Owns       a WebSocketHandler belongs to its connection, which destroys it.
+// Borrows    what on_message() gets, for the call.
+// Thread     the connection's reactor. From others: WebSocketHandle (websocket_handle.hpp).
+// Allocates  a message that did not arrive at once, in memory of its size, until it is delivered.
+// Fails      send() says what became of the message: nothing was sent unless it says `sent`. An
+//            exception from a handler closes the connection (1011).
+// Invariant  on_open() comes first, on_close() last and once, and every message that was received
+//            whole between them, in order. After on_close() nothing can be sent.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "katana/base/memory/outbox.hpp"
+#include "katana/base/memory/retained.hpp"
+#include "katana/base/system/failure.hpp"
+#include "katana/base/text/bytes.hpp"
+#include "katana/net/reactor/reactor.hpp"
+#include "katana/wire/ws/deflate.hpp"
+#include "katana/wire/ws/limits.hpp"
+#include "katana/wire/ws/refusal.hpp"
+
+namespace katana::session {
+
+using ws::CloseCode;
+class WebSocketHandle;
+
+enum class MessageKind : std::uint8_t { text, binary };
+
+enum class SendOutcome : std::uint8_t {
+  sent,    // it stands in the connection's outbox, or on its way there
+  full,    // too much is waiting to be sent already
+  closed,  // the connection is over, or about to be
+};
+
+// What is done with a message that another thread, or a topic, has for a connection whose queue is
+// full. Its own handler is told, and can wait.
+enum class SlowPeer : std::uint8_t {
+  disconnect,  // the connection is closed (1008)
+  drop,        // the message is dropped, and counted
+};
+
+struct WebSocketOptions {
+  ws::Limits limits = {};
+  ws::DeflateOptions deflate = {};
+  // Of one connection, waiting to be sent. One message is taken whatever its size when nothing
+  // waits.
+  std::size_t queue_bytes_max = 256 * 1024;
+  SlowPeer slow_peer = SlowPeer::disconnect;
+  // Handed to a reactor by other threads, and not taken yet.
+  std::size_t posted_bytes_max = 4 * 1024 * 1024;
+  // Topics that one connection may be subscribed to. Subscribing beyond it is refused to the
+  // handler, which can tell its peer; the connection goes on.
+  std::uint32_t subscriptions_max = 256;
+  // Is told of what handlers throw; null: nobody. Borrowed. HttpOptions::failures, if that is set.
+  FailureObserver* failures = nullptr;
+};
+
+struct WebSocketCounters {
+  std::uint64_t opened = 0;
+  std::uint64_t closed = 0;
+  std::uint64_t handshakes_refused = 0;
+  std::uint64_t messages_received = 0;
+  std::uint64_t messages_sent = 0;
+  std::uint64_t refused = 0;           // peers that broke a rule
+  std::uint64_t handler_failures = 0;  // threw
+  std::uint64_t pings = 0;             // asked of silent peers
+  std::uint64_t timeouts = 0;          // peers that did not answer, a ping or a close
+  std::uint64_t dropped = 0;           // messages for connections whose queue was full
+  std::uint64_t disconnects = 0;       // of those connections
+  std::uint64_t memory_refusals = 0;   // closed because memory was scarce (1013)
+};
+
+class WebSocket {
+ public:
+  // Text has to be UTF-8: the peer ends the connection otherwise.
+  virtual SendOutcome send(Bytes payload, MessageKind kind) noexcept = 0;
+  SendOutcome send_text(Bytes text) noexcept { return send(text, MessageKind::text); }
+  SendOutcome send_binary(Bytes bytes) noexcept { return send(bytes, MessageKind::binary); }
+  // The same for what `memory` retains, which is not copied.
+  virtual SendOutcome send_shared(Bytes payload, Retained& memory, MessageKind kind) noexcept = 0;
+  // Begins to close. What was sent before still goes out; what comes is dropped; on_close() follows
+  // when the peer agrees or its time is up.
+  virtual void close(CloseCode code, Bytes reason) noexcept = 0;
+  // No more messages are taken until resume(): the peer is made to wait.
+  virtual void pause() noexcept = 0;
+  virtual void resume() noexcept = 0;
+
+  // For other threads, and for later: it knows when the connection is gone.
+  virtual WebSocketHandle handle() = 0;
+  virtual net::Reactor& reactor() noexcept = 0;
+  virtual engine::PeerAddress peer() noexcept = 0;
+  // That was agreed on; empty: none.
+  virtual Bytes subprotocol() const noexcept = 0;
+  // Waiting to be sent.
+  virtual std::size_t queued_bytes() const noexcept = 0;
+  // on_writable() follows when all of that is sent, also without a send() that was refused.
+  virtual void want_writable() noexcept = 0;
+  // What waits, to be looked at: rooms that share messages among connections keep account of it.
+  virtual Outbox& outbox() noexcept = 0;
+
+ protected:
+  WebSocket() = default;
+  ~WebSocket() = default;
+};
+
+class WebSocketHandler {
+ public:
+  virtual ~WebSocketHandler() = default;
+  virtual void on_open(WebSocket&) {}
+  virtual void on_message(WebSocket& socket, Bytes payload, MessageKind kind) = 0;
+  // A send() that found the queue full may go on.
+  virtual void on_writable(WebSocket&) {}
+  // The server stops: a last word. The connection is closed right after: 1001, or 1012 when the
+  // program restarts, each at another time (net::Handover::spread).
+  virtual void on_drain(WebSocket&) {}
+  // `code` is the peer's, ours if we refused the peer, none when it gave none, and abnormal when
+  // the connection broke off.
+  virtual void on_close(WebSocket&, CloseCode, Bytes) {}
+};
+
+}  // namespace katana::session
+
+// SPDX-License-Identifier: Apache-2.0

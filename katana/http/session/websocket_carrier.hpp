@@ -1,0 +1,63 @@
+// WebSocketCarrier: what carries a WebSocket session: a connection that became one, or a stream of
+// HTTP/2 that did (RFC 8441).
+//
+// Borrows    the reactor, and the outbox in which the session puts what the peer is to get.
+// Thread     its reactor's.
+// Allocates  never.
+// Invariant  no call of it ends the session: what is asked for is done when the session's present
+//            call has returned, or after flush_later().
+#pragma once
+
+#include <cstddef>
+
+#include "katana/net/reactor/connection.hpp"
+#include "katana/net/reactor/reactor.hpp"
+
+namespace katana::session {
+
+class WebSocketCarrier {
+ public:
+  WebSocketCarrier(net::Reactor& reactor, Outbox& outbox) noexcept
+      : reactor_(reactor), outbox_(outbox) {}
+  WebSocketCarrier(const WebSocketCarrier&) = delete;
+  WebSocketCarrier& operator=(const WebSocketCarrier&) = delete;
+
+  net::Reactor& reactor() noexcept { return reactor_; }
+  Outbox& outbox() noexcept { return outbox_; }
+  const Outbox& outbox() const noexcept { return outbox_; }
+  virtual engine::PeerAddress peer() noexcept = 0;
+
+  // ---- what comes ----
+  // More may be taken: nothing pauses it, and it does not end. A full outbox pauses.
+  virtual bool may_take() noexcept = 0;
+  virtual bool paused() const noexcept = 0;
+  // By whoever handles the messages.
+  virtual void pause() noexcept = 0;
+  virtual void resume() noexcept = 0;
+  virtual bool paused_by_handler() const noexcept = 0;
+
+  // ---- what is sent ----
+  // What may wait to be sent, of the `most` that one session may have.
+  virtual std::size_t queue_bytes_max(std::size_t most) const noexcept = 0;
+  // WebSocketSession::on_writable() follows once the outbox is empty.
+  virtual void want_writable() noexcept = 0;
+
+  // ---- its end, and time ----
+  virtual bool finishing() const noexcept = 0;
+  virtual void finish(net::Finish how) noexcept = 0;
+  virtual void reset() noexcept = 0;
+  virtual void set_deadline(Instant deadline) noexcept = 0;
+  // REQUIRED after anything that was done outside of a call of the session.
+  virtual void flush_later() noexcept = 0;
+
+ protected:
+  ~WebSocketCarrier() = default;
+
+ private:
+  net::Reactor& reactor_;
+  Outbox& outbox_;
+};
+
+}  // namespace katana::session
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,99 @@
+// WebSocketConnection: a connection of its own for a WebSocket session.
+// WebSocketReplacement: makes one of an HTTP session that answered 101, or lets a stream make its
+// session.
+//
+// Owns       the session; the replacement what the handshake agreed on, and the handler.
+// Borrows    the WebSocketShare of its reactor.
+// Thread     its reactor's.
+// Allocates  never.
+// Invariant  follows an HTTP session on its connection, in whose memory it lies.
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "katana/http/session/websocket_carrier.hpp"
+#include "katana/http/session/websocket_session.hpp"
+#include "katana/net/reactor/connection.hpp"
+#include "katana/net/reactor/session.hpp"
+
+namespace katana::session {
+
+class WebSocketConnection final : public net::Session {
+ public:
+  WebSocketConnection(WebSocketShare& share, net::Connection& connection, WebSocketTerms terms,
+                      std::unique_ptr<WebSocketHandler> handler) noexcept
+      : carrier_(connection), session_(share, carrier_, std::move(terms), std::move(handler)) {}
+
+  std::size_t on_bytes(Bytes input) noexcept override { return session_.on_bytes(input); }
+  void on_input_end() noexcept override { session_.on_input_end(); }
+  void on_writable() noexcept override { session_.on_writable(); }
+  void on_deadline() noexcept override { session_.on_deadline(); }
+  void on_drain() noexcept override { session_.on_drain(); }
+  std::size_t held_bytes() const noexcept override { return session_.kept_bytes(); }
+  std::size_t on_memory_scarce() noexcept override { return session_.on_memory_scarce(); }
+
+ private:
+  class Carrier final : public WebSocketCarrier {
+   public:
+    explicit Carrier(net::Connection& connection) noexcept
+        : WebSocketCarrier(connection.reactor(), connection.outbox()), connection_(connection) {}
+
+    engine::PeerAddress peer() noexcept override { return connection_.peer().text(); }
+    bool may_take() noexcept override {
+      return !connection_.paused() && !connection_.finishing() && !connection_.output_full();
+    }
+    bool paused() const noexcept override { return connection_.paused(); }
+    void pause() noexcept override { connection_.pause(net::PauseReason::handler_pending); }
+    void resume() noexcept override { connection_.resume(net::PauseReason::handler_pending); }
+    bool paused_by_handler() const noexcept override {
+      return connection_.has(net::PauseReason::handler_pending);
+    }
+    std::size_t queue_bytes_max(std::size_t most) const noexcept override {
+      return connection_.queue_mark(most);
+    }
+    void want_writable() noexcept override { connection_.want_writable(); }
+    bool finishing() const noexcept override { return connection_.finishing(); }
+    void finish(net::Finish how) noexcept override { connection_.finish(how); }
+    void reset() noexcept override { connection_.reset(); }
+    void set_deadline(Instant deadline) noexcept override { connection_.set_deadline(deadline); }
+    void flush_later() noexcept override { connection_.wake(); }
+
+   private:
+    net::Connection& connection_;
+  };
+
+  Carrier carrier_;
+  WebSocketSession session_;
+};
+
+class WebSocketReplacement final : public net::SessionReplacement {
+ public:
+  WebSocketReplacement(WebSocketShare& share, WebSocketTerms terms,
+                       std::unique_ptr<WebSocketHandler> handler) noexcept
+      : share_(share), terms_(std::move(terms)), handler_(std::move(handler)) {}
+  std::size_t session_bytes() const noexcept override { return sizeof(WebSocketConnection); }
+  // Where the request is counted, until the connection has ended. REQUIRES a request in the terms,
+  // unless there is none.
+  void keep_places(RequestShare places) noexcept {
+    if (places) terms_.request->keep_places(std::move(places));
+  }
+  net::Session* open(void* memory, net::Connection& connection) noexcept override {
+    return new (memory)
+        WebSocketConnection(share_, connection, std::move(terms_), std::move(handler_));
+  }
+  // The session of a stream. Once, instead of open().
+  std::unique_ptr<WebSocketSession> open_on(WebSocketCarrier& carrier) noexcept {
+    return std::make_unique<WebSocketSession>(share_, carrier, std::move(terms_),
+                                              std::move(handler_));
+  }
+
+ private:
+  WebSocketShare& share_;
+  WebSocketTerms terms_;
+  std::unique_ptr<WebSocketHandler> handler_;
+};
+
+}  // namespace katana::session
+
+// SPDX-License-Identifier: Apache-2.0

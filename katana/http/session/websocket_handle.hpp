@@ -1,0 +1,37 @@
+// WebSocketHandle: a WebSocket connection, for whoever does not know whether it still is there.
+//
+// Owns       a share of its reactor's WebSocketPost. A value of three words: copy it freely.
+// Thread     any.
+// Allocates  for each message: its bytes, framed.
+// Fails      send() says when the connection is gone, or its reactor has too much queued.
+// Invariant  never dangles, and never reaches another connection than its own. What one thread
+//            sends arrives in its order. `sent` means that the reactor takes the message; when the
+//            connection's queue is full then, WebSocketOptions::slow_peer says what is done.
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "katana/http/session/websocket_post.hpp"
+
+namespace katana::session {
+
+class WebSocketHandle {
+ public:
+  WebSocketHandle() noexcept = default;
+  WebSocketHandle(std::shared_ptr<WebSocketPost> post, Slot slot) noexcept
+      : post_(std::move(post)), slot_(slot) {}
+
+  SendOutcome send(Bytes payload, MessageKind kind) const;
+  SendOutcome send_text(Bytes text) const { return send(text, MessageKind::text); }
+  SendOutcome send_binary(Bytes bytes) const { return send(bytes, MessageKind::binary); }
+  SendOutcome close(CloseCode code, Bytes reason) const;
+
+ private:
+  std::shared_ptr<WebSocketPost> post_;
+  Slot slot_;
+};
+
+}  // namespace katana::session
+
+// SPDX-License-Identifier: Apache-2.0

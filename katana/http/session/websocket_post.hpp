@@ -1,0 +1,126 @@
+// WebSocketPost: how other threads reach the WebSocket connections of one reactor.
+//
+// A connection that somebody wants to reach has a slot: an index and a generation, which no other
+// connection ever has. Jobs for a slot, or for the subscribers of a topic, are queued under a lock
+// and taken in one go within the reactor's turn.
+//
+// Owns       the slots, the queue, the lists of local subscribers.
+// Borrows    sessions, from open() to close(); the reactor, while a slot is open.
+// Thread     post() any; everything else the reactor's.
+// Allocates  slots, subscriptions, and the queue.
+// Fails      post() says when nobody can be reached, or too much is queued.
+// Invariant  the reactor is not touched when no slot is open: a session closes its slot before its
+//            reactor goes, and the lock is held while the reactor is woken.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "katana/base/memory/batch.hpp"
+#include "katana/http/session/websocket.hpp"
+#include "katana/net/reactor/reactor.hpp"
+#include "katana/stores/bus/bus.hpp"
+
+namespace katana::session {
+
+class WebSocketSession;
+struct Topic;
+
+struct Slot {
+  std::uint32_t index = 0;
+  std::uint32_t generation = 0;  // 0: no slot
+};
+
+// A message framed once, or a request to close.
+struct PostedJob {
+  Slot slot = {};  // who; generation 0: the topic's subscribers
+  std::shared_ptr<Topic> topic = {};
+  Block* block = nullptr;  // with a share; null: close
+  CloseCode code = CloseCode::normal;
+  std::string reason = {};
+};
+
+class WebSocketPost : public std::enable_shared_from_this<WebSocketPost> {
+ public:
+  explicit WebSocketPost(std::size_t bytes_max) noexcept : bytes_max_(bytes_max) {}
+  ~WebSocketPost();
+  WebSocketPost(const WebSocketPost&) = delete;
+  WebSocketPost& operator=(const WebSocketPost&) = delete;
+
+  // ---- from any thread ----
+  // Takes the job's share of its block in any case.
+  SendOutcome post(PostedJob&& job);
+
+  // ---- on the reactor's thread ----
+  // That thread is the caller's.
+  bool is_here() const noexcept {
+    // relaxed: on the reactor's own thread the last value is that thread's.
+    net::Reactor* const reactor = reactor_.load(std::memory_order_relaxed);
+    return reactor != nullptr && net::Reactor::current() == reactor;
+  }
+  Slot open(net::Reactor& reactor, WebSocketSession& session);
+  void close(Slot slot) noexcept;
+  WebSocketSession* find(Slot slot) noexcept;
+  std::size_t subscriptions(Slot slot) const noexcept {
+    return entries_[slot.index].subscriptions.size();
+  }
+  bool is_subscribed(Slot slot, const Topic& topic) const noexcept;
+  // False: it was subscribed already.
+  bool subscribe(Slot slot, const std::shared_ptr<Topic>& topic);
+  bool unsubscribe(Slot slot, const std::shared_ptr<Topic>& topic) noexcept;
+  void deliver(const Topic& topic, Batch& batch) noexcept;
+
+ private:
+  struct Subscription {
+    std::shared_ptr<Topic> topic;
+    std::uint32_t place;  // in the topic's list
+  };
+  struct Entry {
+    WebSocketSession* session = nullptr;  // null: free
+    std::uint32_t generation = 1;
+    std::vector<Subscription> subscriptions;
+  };
+  struct Bell : Message {
+    explicit Bell(WebSocketPost& owner) noexcept;
+    WebSocketPost& post;
+  };
+
+  // While somebody's queue refers to it.
+  void charge(Batch& batch) noexcept {
+    batch.charge_to(reactor_.load(std::memory_order_relaxed)->memory());
+  }
+  void take_jobs() noexcept;
+  void run(const PostedJob& job) noexcept;
+  void leave_list(const Topic& topic, std::uint32_t place) noexcept;
+
+  const std::size_t bytes_max_;
+  std::vector<Entry> entries_;
+  std::vector<std::uint32_t> free_;
+  // Of a topic on this reactor.
+  struct Subscribers {
+    std::vector<std::uint32_t> entries;                         // indices
+    std::optional<bus::Subscription> elsewhere = std::nullopt;  // to what other processes publish
+  };
+  std::unordered_map<const Topic*, Subscribers> subscribers_;
+  Bell bell_{*this};
+
+  std::atomic<net::Reactor*> reactor_ = nullptr;  // null until the first slot
+  std::mutex mutex_;                              // guards what follows
+  std::uint32_t open_ = 0;
+  std::size_t bytes_ = 0;
+  bool rung_ = false;
+  std::vector<PostedJob> jobs_;
+};
+
+// The bytes of a whole message as a server sends it, to be referred to by many.
+Batch& frame_message(Bytes payload, MessageKind kind);
+
+}  // namespace katana::session
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,39 @@
+// The way from a request to a WebSocket connection: judge_upgrade(), then upgrade().
+//
+// Borrows    the exchange, for the calls; the subprotocols, for the life of the connection.
+// Thread     the exchange's reactor.
+// Allocates  what the connection's replacement needs, once.
+// Fails      a refusal says with which status to answer; nothing was sent.
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "katana/http/session/exchange.hpp"
+#include "katana/http/session/websocket.hpp"
+#include "katana/wire/ws/handshake.hpp"
+
+namespace katana::session {
+
+struct UpgradeOptions {
+  bool any_origin = false;
+  std::span<const Bytes> origins = {};  // beside pages of the same host
+  std::span<const Bytes> subprotocols = {};
+};
+
+struct Upgrade {
+  unsigned status = 0;  // of the refusal; 0: there is none
+  Bytes detail = {};
+  ws::Handshake handshake = {};
+};
+
+// Counts what it refuses.
+Upgrade judge_upgrade(Exchange& exchange, const http::Head& head,
+                      const UpgradeOptions& options) noexcept;
+// Sends the 101, or on a stream of HTTP/2 the 200. REQUIRES no refusal. False: the connection
+// cannot go on as one; nothing was sent.
+bool upgrade(Exchange& exchange, const Upgrade& agreed, std::unique_ptr<WebSocketHandler> handler);
+
+}  // namespace katana::session
+
+// SPDX-License-Identifier: Apache-2.0

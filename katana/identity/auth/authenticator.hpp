@@ -1,0 +1,103 @@
+// Authenticator: one way to find out who asks. Authentication: one or more of them, as middleware
+// that provides a Principal.
+//
+//   api.use(auth::bearer({.keys = keys, .rules = {…}}));
+//   api.use(auth::first_of({auth::bearer(…), auth::api_key(…)}));
+//   api.get("/me", [](FromContext<auth::Principal> who) { return Json(Profile{who->name()}); });
+//
+// The first authenticator that finds credentials of its kind decides. Without any the answer is 401
+// with the challenges of all of them (RFC 9110 §11.6.1). A reply to a request with a principal gets
+// `Cache-Control: no-store`, unless the handler gave the field.
+//
+// Owns       Authentication a share of its authenticators.
+// Thread     the reactor's; one object serves all reactors.
+// Allocates  from the recycler: the principal in the context of the request; what an authenticator
+//            does.
+// Fails      by the reply of the authenticator.
+// Invariant  a handler behind it runs with a principal, or not at all.
+#pragma once
+
+#include <expected>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "katana/base/coroutine/task.hpp"
+#include "katana/base/text/bytes.hpp"
+#include "katana/http/handlers/middleware.hpp"
+#include "katana/http/handlers/reply.hpp"
+#include "katana/http/handlers/request.hpp"
+#include "katana/http/handlers/security.hpp"
+#include "katana/http/session/exchange.hpp"
+#include "katana/identity/auth/principal.hpp"
+
+namespace katana::auth {
+
+// A principal, or the answer instead.
+using Verdict = std::expected<Principal, Reply>;
+
+// What an authenticator makes of a request: nothing, when that has no credentials of its kind; a
+// verdict; or a task that comes to one.
+struct Attempt {
+  // Known at once.
+  std::optional<Verdict> verdict = {};
+  // Known when it ends; it is cancelled with the request.
+  std::optional<Task<Verdict>> task = {};
+
+  // The request has no credentials of this kind.
+  static Attempt none() { return {}; }
+  // Decided.
+  static Attempt of(Verdict verdict) { return {.verdict = std::move(verdict)}; }
+  // Decided when the task ends.
+  static Attempt later(Task<Verdict> task) { return {.task = std::move(task)}; }
+};
+
+class Authenticator {
+ public:
+  virtual ~Authenticator() = default;
+  // What a task needs of the request it copies: both are borrowed for the call.
+  virtual Attempt attempt(const RequestView& request, session::Exchange& exchange) const = 0;
+  // What `WWW-Authenticate` says to who comes without credentials; empty: nothing.
+  virtual std::string challenge() const = 0;
+  virtual SecurityScheme scheme() const = 0;
+  // What is wrong with its options, for Router::build() to say; empty: nothing.
+  virtual std::string mistake() const { return {}; }
+};
+
+// One or more authenticators, in the order in which they are asked.
+class Authentication {
+ public:
+  explicit Authentication(std::shared_ptr<const Authenticator> authenticator)
+      : authenticators_{std::move(authenticator)} {}
+
+  // To be given to use().
+  operator Middleware() const;  // NOLINT: implicit on purpose
+  // In their order; at least one.
+  const std::vector<std::shared_ptr<const Authenticator>>& authenticators() const noexcept {
+    return authenticators_;
+  }
+
+ private:
+  friend Authentication first_of(std::vector<Authentication> all);
+  Authentication() = default;
+  std::vector<std::shared_ptr<const Authenticator>> authenticators_;
+};
+
+// REQUIRES one.
+Authentication first_of(std::vector<Authentication> all);
+
+// ---- for authenticators ----
+
+// The value of the only field of that name; nothing: there is none. An error: there are two, and
+// which of them counts depends on who reads them.
+std::expected<std::optional<Bytes>, Reply> only_field(const RequestView& request, Bytes name);
+// What follows the scheme in a value of Authorization (RFC 9110 §11.4); nothing: another scheme.
+std::optional<Bytes> credentials_of(Bytes authorization, Bytes scheme) noexcept;
+// A parameter of a challenge: quoted, with quotes and backslashes escaped.
+std::string quoted_parameter(Bytes text);
+
+}  // namespace katana::auth
+
+// SPDX-License-Identifier: Apache-2.0

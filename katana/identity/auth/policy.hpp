@@ -1,0 +1,120 @@
+// Policy: who may go on, as a function of the Principal. require(): a policy as middleware.
+//
+//   api.use(auth::bearer(…));
+//   Group admin = api.group("/admin");
+//   admin.use(auth::require(auth::role("admin")));
+//   api.use(auth::require(auth::any_of({auth::scope("orders:read"), auth::role("staff")})));
+//
+// Of one resource, once it is known:
+//
+//   Task<Reply> change(Path<int> id, FromContext<auth::Principal> who, Inject<Documents> all) {
+//     const Document document = co_await all->get(*id);
+//     auto allowed = co_await auth::authorize(*who, document, owns_document);
+//     if (!allowed) co_return std::move(allowed.error());
+//
+// Who is not known was answered with 401 by the authenticator; who is known and may not is answered
+// with 403 here, and with the challenge of RFC 6750 §3.1 when a token lacks a scope.
+//
+// Owns       its parts; a copy shares them.
+// Thread     any; what a function given here does must be allowed to.
+// Allocates  when it is made. allows() never.
+// Fails      403; a route whose middleware provides no Principal in front of require() is an error
+//            of Router::build().
+// Invariant  a policy that throws answers 500 and lets nobody on.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <expected>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "katana/base/coroutine/task.hpp"
+#include "katana/base/text/bytes.hpp"
+#include "katana/data/container/value.hpp"
+#include "katana/http/handlers/middleware.hpp"
+#include "katana/http/handlers/parameters.hpp"
+#include "katana/http/handlers/reply.hpp"
+#include "katana/identity/auth/principal.hpp"
+
+namespace katana::auth {
+
+class Policy {
+ public:
+  // `words`: for messages: "works on Mondays".
+  Policy(std::string words, std::function<bool(const Principal&)> test);
+
+  // Whether this one may go on.
+  bool allows(const Principal& who) const { return parts_->test(who); }
+  // "role 'admin' and not scope 'trial'"
+  const std::string& words() const noexcept { return parts_->words; }
+  // That it asks for in any case.
+  const std::vector<std::string>& scopes() const noexcept { return parts_->scopes; }
+
+ private:
+  friend Policy scope(std::string name);
+  friend Policy all_of(std::vector<Policy> all);
+  struct Parts {
+    std::string words;
+    std::function<bool(const Principal&)> test;
+    std::vector<std::string> scopes;
+  };
+  explicit Policy(Parts parts) : parts_(std::make_shared<const Parts>(std::move(parts))) {}
+
+  std::shared_ptr<const Parts> parts_;
+};
+
+// Whoever has a Principal.
+Policy authenticated();
+Policy role(std::string name);
+Policy scope(std::string name);
+// The claim is there with this value.
+Policy claim(std::string name, container::Value value);
+// REQUIRE one.
+Policy all_of(std::vector<Policy> all);
+Policy any_of(std::vector<Policy> all);
+Policy not_(Policy policy);
+
+// To be given to use(), behind what authenticates.
+Middleware require(Policy policy);
+
+// The answer to `who`, whom the policy does not allow.
+Reply forbidden(const Principal& who, const Policy& policy);
+
+// What somebody is told who may not use a resource: that, or that it is not there, where its
+// existence is a secret already.
+enum class Denial : std::uint8_t { forbidden, not_found };
+
+namespace detail {
+
+template <class F, class R>
+concept JudgesResource = requires(F& judge, const Principal& who, const R& resource) {
+  { judge(who, resource) } -> std::convertible_to<bool>;
+} || requires(F& judge, const Principal& who, const R& resource) {
+  { judge(who, resource) } -> std::same_as<Task<bool>>;
+};
+Reply denied(Denial denial);
+
+}  // namespace detail
+
+// `judge(who, resource)` gives a bool or a Task<bool>. Borrows the resource until the task ends.
+template <class R, detail::JudgesResource<R> F>
+Task<std::expected<void, Reply>> authorize(Principal who, const R& resource, F judge,
+                                           Denial denial = Denial::forbidden) {
+  bool is_allowed = false;
+  if constexpr (std::same_as<decltype(judge(std::as_const(who), resource)), Task<bool>>) {
+    Task<bool> task = judge(std::as_const(who), resource);
+    is_allowed = co_await std::move(task);
+  } else {
+    is_allowed = judge(std::as_const(who), resource);
+  }
+  if (!is_allowed) co_return std::unexpected(detail::denied(denial));
+  co_return std::expected<void, Reply>();
+}
+
+}  // namespace katana::auth
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,164 @@
+// Keys in SQLite: what every store does, and what only one in the database of the work can.
+#include "katana/identity/idempotency/database/key_table.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "katana/base/thread/loop.hpp"
+#include "katana/http/handlers/router.hpp"
+#include "katana/identity/idempotency/store_suite_test.hpp"
+#include "katana/net/reactor/sleep.hpp"
+#include "katana/testing/database/temporary_database.hpp"
+#include "katana/testing/test_server.hpp"
+
+namespace katana::idempotency {
+namespace {
+
+TEST(KeysInSqlite, are_claimed_by_one_and_kept_for_all) {
+  testing::TemporaryDatabase database;
+  thread::Loop loop;
+  DatabaseStore first(database.database()), second(database.database());
+  check_claims(first, second, [&](auto task) { return loop.run(std::move(task)); });
+}
+
+TEST(KeysInSqlite, end_with_their_time_and_are_deleted) {
+  testing::TemporaryDatabase database;
+  thread::Loop loop;
+  DatabaseStore store(database.database());
+  const auto run = [&](auto task) { return loop.run(std::move(task)); };
+  check_ends(store, run,
+             [](Duration time) { std::this_thread::sleep_for(std::chrono::nanoseconds(time.ns)); });
+  EXPECT_TRUE(run(store.claim(suite_claim("e", 1), Duration{})));
+  EXPECT_EQ(run(store.remove_expired()), 1);
+  EXPECT_EQ(run(store.remove_expired()), 0);
+}
+
+TEST(KeysInSqlite, are_in_a_table_that_migrations_may_make) {
+  testing::TemporaryDatabase database({DatabaseStore::migration(1)});
+  EXPECT_EQ(database.problem(), "");
+  thread::Loop loop;
+  DatabaseStore store(database.database(), false);
+  EXPECT_TRUE(loop.run(store.claim(suite_claim("a", 1), seconds(1))));
+}
+
+// A service whose handler keeps its reply in the transaction of its work.
+class OrdersInSqlite : public ::testing::Test {
+ protected:
+  OrdersInSqlite()
+      : database_({{"0001_orders.sql",
+                    "CREATE TABLE orders (id INTEGER PRIMARY KEY, what TEXT NOT NULL);"}}) {
+    start();
+  }
+  // Another process on the same database: nothing is left in memory.
+  void start() {
+    server_.reset();
+    Options options;
+    options.scope = Scope::everyone;
+    auto keys = Idempotency::make(options, std::make_shared<DatabaseStore>(database_.database()));
+    keys_.emplace(*keys);
+    Router router;
+    Group group = router.group("");
+    group.use(keys_->middleware());
+    group.post("/orders", [this](FromContext<IdempotentRequest> request) {
+      return create(std::move(request));
+    });
+    router.get("/count", [this]() -> Task<Reply> {
+      const auto count = co_await database_->query_one<std::int64_t>("SELECT count(*) FROM orders");
+      co_return Reply::text(format_text("{}", count && *count ? **count : -1));
+    });
+    server_.emplace(std::move(router).build());
+  }
+  Task<Result<Reply>> create(FromContext<IdempotentRequest> request) {
+    std::optional<Reply> reply;
+    auto body = [&](database::Transaction& transaction) -> Task<Result<void>> {
+      const auto made = co_await transaction.execute("INSERT INTO orders (what) VALUES ('book')");
+      if (!made) co_return std::unexpected(made.error());
+      reply.emplace(Reply(201).with("Location", "/orders/1"));
+      const Result<void> kept = co_await keep(transaction, *request, *reply);
+      if (!kept) co_return kept;
+      if (fails_in_transaction) co_return fail(Code::unavailable, "rolled back");
+      co_return {};
+    };
+    const Result<void> done = co_await database::transact(database_.database(), body);
+    if (!done) co_return std::unexpected(done.error());
+    if (dies_after_commit) co_await net::sleep_for(seconds(1000));
+    co_return *std::move(reply);
+  }
+  testing::TestReply post() {
+    return server_->post("/orders", "{}", {{"Idempotency-Key", "\"k\""}});
+  }
+  std::string count() { return server_->get("/count").content(); }
+
+  testing::TemporaryDatabase database_;
+  std::optional<Idempotency> keys_;
+  std::optional<testing::TestServer> server_;
+  bool fails_in_transaction = false, dies_after_commit = false;
+};
+
+TEST_F(OrdersInSqlite, a_reply_is_repeated_by_another_process) {
+  EXPECT_EQ(post().status(), 201u);
+  start();
+  const testing::TestReply again = post();
+  EXPECT_EQ(again.status(), 201u);
+  EXPECT_EQ(again.header("Location"), "/orders/1");
+  EXPECT_EQ(again.header("Idempotent-Replayed"), "true");
+  EXPECT_EQ(count(), "1");
+}
+
+TEST_F(OrdersInSqlite, a_process_that_dies_after_the_commit_has_kept_its_reply) {
+  dies_after_commit = true;
+  {
+    auto lost = server_->begin("POST", "/orders", "{}", {{"Idempotency-Key", "\"k\""}});
+    server_->advance(seconds(1));
+    start();
+  }
+  EXPECT_EQ(post().header("Location"), "/orders/1");
+  EXPECT_EQ(count(), "1");
+}
+
+TEST_F(OrdersInSqlite, what_is_rolled_back_has_no_reply_and_is_carried_out_again) {
+  fails_in_transaction = true;
+  EXPECT_EQ(post().status(), 503u);
+  EXPECT_EQ(count(), "0");
+  fails_in_transaction = false;
+  EXPECT_EQ(post().status(), 201u);
+  EXPECT_EQ(post().header("Idempotent-Replayed"), "true");
+  EXPECT_EQ(count(), "1");
+  EXPECT_EQ(keys_->figures().kept, 1u) << "by the handler, and not lost";
+  EXPECT_EQ(keys_->figures().lost, 0u);
+}
+
+TEST_F(OrdersInSqlite, a_handler_that_lost_its_claim_changes_nothing) {
+  const auto steal = [this]() -> Task<Reply> {
+    const auto changed =
+        co_await database_->execute("UPDATE katana_idempotency SET token = token + 1");
+    co_return Reply(changed ? 204 : 500);
+  };
+  Router router;
+  router.post("/steal", steal);
+  testing::TestServer thief(std::move(router).build());
+  Options options;
+  options.scope = Scope::everyone;
+  auto keys = Idempotency::make(options, std::make_shared<DatabaseStore>(database_.database()));
+  Router stolen;
+  stolen.use(keys->middleware());
+  stolen.post("/orders", [&](FromContext<IdempotentRequest> request) -> Task<Result<Reply>> {
+    co_await net::sleep_for(seconds(5));
+    co_return co_await create(std::move(request));
+  });
+  testing::TestServer server(std::move(stolen).build());
+  auto pending = server.begin("POST", "/orders", "{}", {{"Idempotency-Key", "\"k\""}});
+  server.advance(seconds(1));
+  EXPECT_EQ(thief.post("/steal", "").status(), 204u);
+  EXPECT_EQ(pending.reply().status(), 409u);
+  EXPECT_EQ(count(), "0");
+}
+
+}  // namespace
+}  // namespace katana::idempotency
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,92 @@
+// MemorySessionStore: sessions in the memory of one process, for programs of one instance and for
+// tests. They end with the process.
+//
+//   auto store = std::make_shared<sessions::MemorySessionStore>();
+//
+// Owns       the records.
+// Thread     any. One lock, held for less than a microsecond.
+// Allocates  for each session; what is kept of it is counted in bytes_max.
+// Fails      when full compare_and_set() is refused (Code::resource_exhausted, 503), after sessions
+//            without a user were forgotten, the longest unseen first.
+// Invariant  a session whose user has logged in is never forgotten for want of room.
+#pragma once
+
+#include <cstddef>
+#include <list>
+#include <mutex>
+#include <unordered_map>
+
+#include "katana/identity/sessions/store.hpp"
+
+namespace katana::sessions {
+
+// How much is kept.
+struct MemoryStoreOptions {
+  std::size_t sessions_max = 100'000;  // of all, at a time
+  // What they take, with what the tables take for each.
+  std::size_t bytes_max = std::size_t{64} << 20;
+};
+
+class MemorySessionStore final : public SessionStore {
+ public:
+  explicit MemorySessionStore(MemoryStoreOptions options = {}) noexcept : options_(options) {}
+
+  Task<Result<std::optional<StoredSession>>> load(SessionKey key, std::int64_t now_s) override;
+  Task<Result<bool>> compare_and_set(SessionWrite write) override;
+  Task<Result<void>> touch(SessionKey key, std::int64_t version, std::int64_t seen_s,
+                           std::int64_t expires_s) override;
+  Task<Result<void>> remove(SessionKey key) override;
+  Task<Result<std::int64_t>> remove_all(std::string issuer, std::string principal) override;
+  Task<Result<std::optional<std::int64_t>>> remove_others(std::string issuer, std::string principal,
+                                                          SessionKey kept,
+                                                          std::int64_t version) override;
+
+  // Of now, and since the store was made.
+  struct Figures {
+    std::size_t sessions = 0;     // that are kept, expired ones included
+    std::size_t bytes = 0;        // what they take, about
+    std::uint64_t forgotten = 0;  // for want of room
+  };
+  // Any thread.
+  Figures figures() const;
+
+ private:
+  struct Entry;
+  using Order = std::list<SessionKey>;  // the longest unseen first
+  struct KeyHash {
+    std::size_t operator()(const SessionKey& key) const noexcept;
+  };
+  using Sessions = std::unordered_map<SessionKey, Entry, KeyHash>;
+  struct Entry {
+    StoredSession session;
+    std::int64_t expires_s;
+    std::size_t bytes;
+    Order::iterator place;
+  };
+
+  // All of them under the lock.
+  Order& order_of(const SessionRecord& record) noexcept {
+    return record.principal.empty() ? nobodys_ : users_;
+  }
+  void erase(Sessions::iterator found);
+  void insert(const SessionKey& key, StoredSession session, std::int64_t expires_s);
+  std::int64_t erase_all(const std::string& issuer, const std::string& principal,
+                         const SessionKey* kept);
+  void evict(std::size_t bytes, std::int64_t now_s);
+  bool fits(std::size_t bytes) const noexcept {
+    return sessions_.size() < options_.sessions_max && bytes_ + bytes <= options_.bytes_max;
+  }
+
+  const MemoryStoreOptions options_;
+  mutable std::mutex mutex_;
+  Sessions sessions_;
+  std::unordered_multimap<std::string, SessionKey> by_principal_;
+  Order nobodys_;
+  Order users_;
+  std::size_t bytes_ = 0;
+  std::uint64_t forgotten_ = 0;
+};
+
+}  // namespace katana::sessions
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,69 @@
+#include "katana/identity/sessions/redis/session_keys.hpp"
+
+#include <ctime>
+
+#include "katana/identity/sessions/store_suite_test.hpp"
+#include "katana/stores/redis/redis_fixture_test.hpp"
+
+namespace katana::sessions {
+namespace {
+
+class SessionsInRedis : public redis::RedisTest {
+ protected:
+  static SessionKey key_of(const std::string& id) { return crypto::sha256(id); }
+  void create(const std::string& id, const std::string& principal, std::int64_t lasts_s = 100) {
+    SessionWrite write = write_of(id, principal, now);
+    write.expires_s = now + lasts_s;
+    EXPECT_EQ(run(store.compare_and_set(std::move(write))), true);
+  }
+
+  redis::RedisServer server;
+  redis::Client client = client_of(server);
+  RedisSessionStore store{client};
+  const std::int64_t now = std::time(nullptr);
+};
+
+TEST_F(SessionsInRedis, do_what_every_store_does) {
+  EXPECT_EQ(run(check_store(store, now)), "");
+  EXPECT_EQ(run(wait(client.command("DBSIZE")))->integer(), 0) << "and leave nothing behind";
+}
+
+TEST_F(SessionsInRedis, two_requests_of_a_session_may_meet_in_every_order) {
+  for (const Deed deed : deeds) EXPECT_EQ(run(check_requests(store, deed)), "");
+  EXPECT_EQ(run(wait(client.command("DBSIZE")))->integer(), 0) << "and leave nothing behind";
+}
+
+TEST_F(SessionsInRedis, are_not_found_by_what_is_in_redis_and_go_by_themselves) {
+  create("the-id", "ada", 50);
+  const auto keys = run(wait(client.command("KEYS", "*")));
+  ASSERT_TRUE(keys);
+  EXPECT_EQ(keys->elements().size(), 2u);
+  for (const redis::Reply& each : keys->elements()) {
+    EXPECT_EQ(each.text().find("the-id"), std::string::npos);
+    EXPECT_EQ(each.text().find("ada"), std::string::npos);
+    const auto left = run(wait(client.time_to_live(each.text()))).value();
+    ASSERT_TRUE(left) << each.text();
+    EXPECT_LE(*left, seconds(111));
+  }
+  // Ids whose time was over long ago leave the list of their user with the next login.
+  create("old", "ada", -100);
+  create("new", "ada", 50);
+  for (const redis::Reply& each : keys->elements()) {
+    if (each.text().find("sessions:") == std::string::npos) continue;
+    EXPECT_EQ(run(wait(client.command("ZCARD", each.text())))->integer(), 2);
+  }
+}
+
+TEST_F(SessionsInRedis, are_503_and_nobody_is_logged_out_while_it_is_down) {
+  create("a", "ada");
+  server.kill();
+  const auto found = run(store.load(key_of("a"), now));
+  ASSERT_FALSE(found);
+  EXPECT_EQ(found.error().code(), Code::unavailable);
+  EXPECT_EQ(found.error().message(), "the store of sessions failed");
+}
+
+}  // namespace
+}  // namespace katana::sessions
+
+// SPDX-License-Identifier: Apache-2.0

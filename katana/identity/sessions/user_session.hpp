@@ -1,0 +1,153 @@
+// UserSession: the session of the browser that sent a request, found by its cookie. Handlers behind
+// Sessions::middleware() take it as FromContext<UserSession>.
+//
+//   struct Cart { std::vector<std::int64_t> items; };
+//   KATANA_DESCRIBE(Cart, items)
+//
+//   Task<Result<Reply>> add(Path<std::int64_t> item, FromContext<sessions::UserSession> session) {
+//     Result<std::optional<Cart>> cart = co_await session->get<Cart>();
+//     if (!cart) co_return std::unexpected(cart.error());
+//     Cart changed = cart->value_or(Cart{});
+//     changed.items.push_back(*item);
+//     Result<void> kept = co_await session->set(changed);
+//     …
+//   }
+//
+// Nothing is opened, loaded or made before the first of these calls. What they change is in the
+// store when they return, and in the cookie of the reply. Forms of a visitor of whom nothing is
+// kept need no store: their secret is made of the cookie (session_id.hpp).
+//
+// Owns       a copy of the cookie's value, and what was loaded.
+// Thread     its reactor's. Its calls are awaited one after the other.
+// Allocates  from the recycler: itself, a frame for each call; and what records and stores need.
+// Fails      Code::unavailable (503) when the store cannot tell; Code::already_exists (409) when
+//            another request has changed, renewed or ended the session since this one loaded it:
+//            the first that writes wins, with a store, and the next call loads it again. With
+//            cookies the reply that comes last wins.
+//            Code::out_of_range when it would become larger than the options permit.
+// Invariant  an id that a client made up is never used: a session that is not found is a new one,
+//            with an id of ours. Logging in changes the id. A session that was ended is never
+//            written again; end() ends it whatever another request has made of it meanwhile.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "katana/base/coroutine/task.hpp"
+#include "katana/base/system/result.hpp"
+#include "katana/base/text/text.hpp"
+#include "katana/base/values/described.hpp"
+#include "katana/data/container/message_pack_read.hpp"
+#include "katana/data/container/message_pack_write.hpp"
+#include "katana/http/handlers/reply.hpp"
+#include "katana/http/session/personal.hpp"
+#include "katana/identity/auth/principal.hpp"
+#include "katana/identity/sessions/store.hpp"
+
+namespace katana::sessions {
+
+namespace detail {
+struct SessionManager;
+}
+
+class UserSession {
+ public:
+  // See Sessions::middleware(). `cookie`: empty: the request has none. `mark`: of the reply, which
+  // is personal from the first call on; null: nothing shares replies.
+  UserSession(std::shared_ptr<const detail::SessionManager> manager, Bytes cookie,
+              std::shared_ptr<session::PersonalMark> mark = nullptr);
+  UserSession(UserSession&&) noexcept = default;
+  UserSession& operator=(UserSession&&) noexcept = default;
+  ~UserSession() = default;
+
+  // What set() has kept, as the struct that it was; nothing: there is none, or it was of another
+  // form, as before an upgrade.
+  template <Described T>
+  Task<Result<std::optional<T>>> get() const {
+    const Result<void> loaded = co_await load();
+    if (!loaded) co_return std::unexpected(loaded.error());
+    if (state_.record == nullptr || state_.record->content.empty()) co_return std::nullopt;
+    auto value = container::read_message_pack<T>(state_.record->content);
+    if (!value) co_return std::nullopt;
+    co_return std::optional<T>(*std::move(value));
+  }
+  // Takes a variable: g++ 12 destroys an aggregate that a co_await expression makes twice
+  // (decision 0018), so what is made there does not compile.
+  template <Described T>
+  Task<Result<void>> set(const T& value) const {
+    return set_content(container::to_message_pack(value));
+  }
+  template <Described T>
+  void set(const T&& value) const = delete;
+
+  // Who has logged in; nobody: nothing.
+  Task<Result<std::optional<auth::Principal>>> principal() const;
+  // The user of this session from now on, under a new id. What set() has kept stays, also when
+  // another request changes it meanwhile. When the session of a visitor ends meanwhile, a new one
+  // begins that has nothing of it; when that of a user does, nobody is logged in:
+  // Code::already_exists. REQUIRES who.id; Code::invalid_argument for what is not UTF-8.
+  Task<Result<void>> log_in(const auth::PrincipalFacts& who) const { return begin_login(who); }
+  void log_in(const auth::PrincipalFacts&& who) const = delete;  // a variable, as for set()
+  // A new id, for what happens behind a change of rights. Login does it by itself.
+  Task<Result<void>> renew() const;
+  // Logged out: the session is gone from the store, and its cookie from the browser. A cookie that
+  // is the session itself, and that somebody has a copy of, ends only by its lifetime.
+  Task<Result<void>> end() const;
+  // All other sessions of this one's user, everywhere; how many they were. Code::unsupported with
+  // sessions that are cookies, Code::unauthenticated when nobody has logged in.
+  Task<Result<std::int64_t>> end_others() const;
+
+  // A secret of the browser, form_secret_bytes of ASCII, that changes with its id. Without a cookie
+  // it gets one: with a store that of a visitor, of whom nothing is kept.
+  static constexpr std::size_t form_secret_bytes = SessionId::form_secret_bytes;
+  // Fails as set() does.
+  Task<Result<std::string>> form_secret() const;
+  // The same, of the cookie that the request has; empty: it has none that is good.
+  Task<Result<std::string>> known_form_secret() const;
+
+  // What the reply has to say, by whoever made this: Set-Cookie when the cookie changes, and fields
+  // that keep the reply out of caches when the session was looked at. Fails as set_cookie() does.
+  Result<void> finish(Reply& reply) const;
+
+ private:
+  enum class Cookie : std::uint8_t { as_it_is, set, removed };
+  struct State {
+    bool loaded = false;
+    bool touched = false;  // asked for
+    bool former = false;   // the id was good until another request renewed it, just now
+    Cookie cookie = Cookie::as_it_is;
+    std::int64_t version = 0;
+    std::optional<SessionId> id;                  // with a store: of the cookie, or of ours
+    std::shared_ptr<const SessionRecord> record;  // null: there is no session
+  };
+
+  Task<Result<void>> load() const;
+  Task<Result<void>> load_stored(std::int64_t now_s) const;
+  void open_cookie(std::int64_t now_s) const;
+  Task<Result<void>> set_content(std::string content) const;
+  Task<Result<void>> begin_login(auth::PrincipalFacts who) const;
+  // Under a new id; `who`: of this user, whom nothing stands for otherwise.
+  Task<Result<void>> keep_renewed(std::optional<auth::PrincipalFacts> who) const;
+  // `renewed`: under a new id, and the old one is gone. False: another request has changed the
+  // session, and it is loaded again when it is looked at.
+  Task<Result<bool>> keep(SessionRecord record, bool renewed) const;
+  Task<Result<bool>> keep_stored(SessionRecord record, bool renewed) const;
+  SessionRecord copy_of_record() const;
+
+  std::shared_ptr<const detail::SessionManager> manager_;
+  Text cookie_;
+  std::shared_ptr<session::PersonalMark> mark_;
+  mutable State state_;  // handlers have it as const
+};
+
+}  // namespace katana::sessions
+
+// Its first call sets the mark: a page that takes a session and asks it for nothing is for all.
+template <>
+inline constexpr katana::session::Personal katana::personal_value<katana::sessions::UserSession> =
+    katana::session::Personal::none;
+
+// SPDX-License-Identifier: Apache-2.0

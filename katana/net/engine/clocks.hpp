@@ -1,0 +1,35 @@
+// Clocks: the two times that an engine reads once a turn.
+//
+// Thread     any.
+// Allocates  never.
+// Fails      never: both clocks exist on every Linux.
+#pragma once
+
+#include <cstdint>
+#include <ctime>
+
+#include "katana/base/values/instant.hpp"
+
+namespace katana::engine {
+
+struct Clocks {
+  Instant now;                    // of CLOCK_MONOTONIC
+  std::int64_t wall_clock_s = 0;  // since 1970, a tick of the kernel behind at most
+};
+
+inline Instant read_monotonic() noexcept {
+  timespec monotonic;
+  clock_gettime(CLOCK_MONOTONIC, &monotonic);
+  return {monotonic.tv_sec * 1'000'000'000 + monotonic.tv_nsec};
+}
+
+inline Clocks read_clocks() noexcept {
+  const Instant now = read_monotonic();
+  timespec wall;
+  clock_gettime(CLOCK_REALTIME_COARSE, &wall);  // a second is wanted, so the cheap one will do
+  return {now, wall.tv_sec};
+}
+
+}  // namespace katana::engine
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,179 @@
+// SimNetwork: the clock, the dice and the wire that simulated engines and their peers share.
+//
+// Owns       virtual time, the queue of what is to happen, the seed's generator, and a trace.
+// Borrows    the hosts (engines) that attach to it. It must outlive hosts and peers.
+// Allocates  per event; this is a test's tool.
+// Thread     one, for the network and everything on it.
+// Fails      never; a core that breaks the contract aborts, with seed, faults and trace on stderr.
+// Invariant  time never runs backwards; the same seed with the same calls gives the same trace.
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "katana/base/values/instant.hpp"
+#include "katana/base/values/random.hpp"
+#include "katana/net/engine/sim/sim_faults.hpp"
+
+namespace katana::engine {
+
+class SimConnection;
+
+// What is found on the server's side of the wire: an engine, as the network sees it.
+class SimHost {
+ public:
+  virtual bool listens_on(std::uint16_t port) const = 0;
+  virtual void on_handshake(const std::shared_ptr<SimConnection>& connection,
+                            std::uint16_t port) = 0;
+  // One that waited in the queue of a listener which another host has left to this one.
+  virtual void take_over(const std::shared_ptr<SimConnection>& connection, std::uint16_t port) = 0;
+  // Something waits for the next turn, however little time passes.
+  virtual bool has_work() const = 0;
+
+ protected:
+  ~SimHost() = default;
+};
+
+class SimNetwork {
+ public:
+  using Action = std::function<void()>;
+  // Names an event for cancel(). Events of one moment run in the order in which they were made.
+  struct EventKey {
+    Instant at;
+    std::uint64_t number = 0;
+    auto operator<=>(const EventKey&) const = default;
+  };
+
+  explicit SimNetwork(std::uint64_t seed) : SimNetwork(seed, SimFaults::random(seed)) {}
+  SimNetwork(std::uint64_t seed, const SimFaults& faults, std::size_t trace_lines_max = 400);
+  SimNetwork(const SimNetwork&) = delete;
+  SimNetwork& operator=(const SimNetwork&) = delete;
+
+  std::uint64_t seed() const noexcept { return seed_; }
+  const SimFaults& faults() const noexcept { return faults_; }
+  // From now on; what is under way stays as it was drawn.
+  void set_faults(const SimFaults& faults) { faults_ = faults; }
+  Random& random() noexcept { return random_; }
+  std::uint32_t draw(SimRange range) noexcept {
+    return static_cast<std::uint32_t>(random_.between(range.min, range.max));
+  }
+  bool chance(std::uint32_t per_1024) noexcept { return random_.chance(per_1024); }
+
+  // ---- time ----------------------------------------------------------------------------------
+
+  Instant now() const noexcept { return now_; }
+  // Unix time: 2026-01-01T00:00:00Z at the first moment of the simulation.
+  std::int64_t wall_clock_s() const noexcept;
+
+  EventKey after(Duration delay, Action action) { return at(now_ + delay, std::move(action)); }
+  EventKey at(Instant when, Action action);
+  // Ignored when the event has run.
+  void cancel(EventKey key) { events_.erase(key); }
+  // Runs the next event at or before `until` and is true; else time goes on to `until`.
+  bool run_next(Instant until);
+  // Everything up to `until`, in order.
+  void run_until(Instant until) {
+    while (run_next(until)) {
+    }
+  }
+  // No event is queued and no host has work: nothing will happen by itself, however much time
+  // passes. Bytes that wait for a paused link or for a peer that does not read are at rest.
+  bool quiescent() const;
+  // Some host has work for its next turn, however little time passes.
+  bool has_work() const;
+
+  // ---- hosts and descriptors -----------------------------------------------------------------
+
+  void attach(SimHost& host) { hosts_.push_back(&host); }
+  void detach(SimHost& host) { std::erase(hosts_, &host); }
+  bool listens_on(std::uint16_t port) const;
+  // A port that nobody listens on.
+  std::uint16_t free_port();
+  // Hands a handshake to one of the hosts that listen there; with none it is refused.
+  void handshake(const std::shared_ptr<SimConnection>& connection, std::uint16_t port);
+  // The same with one that waits for accept() in a listener that its host leaves.
+  void hand_over(const std::shared_ptr<SimConnection>& connection, std::uint16_t port);
+  // One that is between two engines has a number, and the end of it belongs to neither.
+  int detach(std::shared_ptr<SimConnection> connection);
+  std::shared_ptr<SimConnection> attach(int number);
+  std::uint64_t next_connection_number() noexcept { return ++connection_number_; }
+
+  // What a process would have descriptors of: ends of connections that an engine has accepted or
+  // begun, and that were not closed. By connection and side, in that order.
+  using Descriptors = std::set<std::pair<std::uint64_t, bool>>;
+  // Open ends now; a test looks here for a leak. The reference follows later changes.
+  const Descriptors& descriptors() const noexcept { return descriptors_; }
+  // The end enters the set when an engine accepts or begins it; a second call changes nothing.
+  void open_descriptor(std::uint64_t connection, bool is_server) {
+    descriptors_.emplace(connection, is_server);
+  }
+  // The end leaves the set when it closes or resets; an end that is not open changes nothing.
+  void close_descriptor(std::uint64_t connection, bool is_server) {
+    descriptors_.erase({connection, is_server});
+  }
+
+  // The engine that watches `fd` calls its watcher once, in its next turn.
+  void make_ready(int fd);
+  // A simulation makes no system call. A test that has real descriptors (an eventfd, a pipe) says
+  // here how to ask for one that is readable, as with poll(2) and no timeout.
+  void ask_readable_with(std::function<bool(int fd)> readable) { readable_ = std::move(readable); }
+  bool is_ready(int fd) const { return ready_fds_.contains(fd) || (readable_ && readable_(fd)); }
+  void clear_ready(int fd) { ready_fds_.erase(fd); }
+
+  // ---- trace ---------------------------------------------------------------------------------
+
+  // `what` must be a literal. `subject` is the number of a connection, 0 for none.
+  void note(const char* what, std::uint64_t subject, std::uint64_t value);
+  // The last notes, one per line: virtual microseconds, connection, what, value.
+  std::string trace() const;
+  // Depends on every note since the start: equal digests mean equal runs.
+  std::uint64_t trace_digest() const noexcept { return trace_digest_; }
+  // Seed, faults and trace: what a report of a failure needs.
+  std::string explain() const;
+  // Aborts with explain() unless `holds`. For what a core owes to its engine.
+  void require(bool holds, const char* obligation) const;
+
+ private:
+  SimHost* host_for(SimConnection& connection, std::uint16_t port);
+
+  struct Note {
+    Instant at;
+    const char* what;
+    std::uint64_t subject;
+    std::uint64_t value;
+  };
+
+  std::uint64_t seed_;
+  SimFaults faults_;
+  Random random_;
+
+  Instant now_;
+  std::map<EventKey, Action> events_;
+  std::uint64_t event_number_ = 0;
+
+  std::vector<SimHost*> hosts_;
+  std::set<int> ready_fds_;
+  std::function<bool(int fd)> readable_;
+  std::uint16_t last_port_ = 40'000;
+  std::uint64_t connection_number_ = 0;
+  Descriptors descriptors_;
+  std::map<int, std::shared_ptr<SimConnection>> detached_;
+  int detached_number_ = 0;
+
+  std::vector<Note> notes_;  // a ring once it holds trace_lines_max_
+  std::size_t trace_lines_max_;
+  std::size_t note_next_ = 0;
+  std::uint64_t trace_digest_ = 0xcbf29ce484222325;
+};
+
+}  // namespace katana::engine
+
+// SPDX-License-Identifier: Apache-2.0

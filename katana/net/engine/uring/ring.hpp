@@ -1,0 +1,113 @@
+// Ring: the two queues that are shared with the kernel.
+//
+// Owns       the ring's descriptor and memory.
+// Thread     start() any; everything else the one that calls enter() first, which the kernel takes
+//            at its word (IORING_SETUP_SINGLE_ISSUER). The destructor may run on another.
+// Allocates  in start() only.
+// Fails      start() says what is missing. next() is null when the queue is full and the kernel
+//            takes nothing at present. enter() gives up on what cannot be: a kernel that lost
+//            completions for want of memory.
+// Invariant  completions are seen in the kernel's order, each once.
+#pragma once
+
+#include <pthread.h>
+
+#include <atomic>
+#include <cstdint>
+
+#include "katana/base/system/result.hpp"
+#include "katana/base/values/instant.hpp"
+#include "katana/net/engine/uring/kernel.hpp"
+#include "katana/net/engine/uring/options.hpp"
+
+namespace katana::engine {
+
+// DEFER_TASKRUN: work that the kernel has for us is done inside of enter(), never in between.
+// R_DISABLED: the ring belongs to the thread that enables it, which need not be the one that starts
+// it. SUBMIT_ALL: an entry that the kernel refuses does not hold up those behind it.
+inline constexpr std::uint32_t ring_setup_flags =
+    IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN | IORING_SETUP_R_DISABLED |
+    IORING_SETUP_SUBMIT_ALL | IORING_SETUP_CQSIZE | IORING_SETUP_CLAMP;
+
+// How long enter() waits: for `completions` of them or `at_most`; or, once `collect` is over, for
+// the first.
+struct Wait {
+  Duration at_most{};
+  std::uint32_t completions = 1;
+  Duration collect{};
+};
+
+class Ring {
+ public:
+  Ring() = default;
+  ~Ring();
+  Ring(const Ring&) = delete;
+  Ring& operator=(const Ring&) = delete;
+
+  Result<void> start(const UringOptions& options);
+  const UringRules& rules() const noexcept { return rules_; }
+  io_uring& raw() noexcept { return ring_; }
+  // Memory of the queues, in bytes.
+  std::size_t memory_bytes() const noexcept;
+
+  // A cleared entry of the submission queue.
+  io_uring_sqe* next() noexcept {
+    io_uring_sqe* entry = take_entry();
+    if (entry == nullptr) [[unlikely]] {
+      enter(Wait{}, false);
+      entry = take_entry();
+    }
+    return entry;
+  }
+
+  // Submits what there is, lets the kernel do its work, and waits.
+  void enter(const Wait& wait) noexcept;
+
+  // Of completions, in a turn. The rest is for the next one, which then does not wait: a burst of
+  // new connections must not keep the turn to itself.
+  static constexpr unsigned reaped_max = 1024;
+
+  // Calls `use` for each completion that is here now, up to reaped_max. Their places are the
+  // kernel's again afterwards.
+  template <class Use>
+  void reap(Use use) noexcept {
+    io_uring_cq& queue = ring_.cq;
+    unsigned head = *queue.khead;
+    // acquire: the kernel wrote the entries before the tail; release: we have read them.
+    const unsigned here = std::atomic_ref(*queue.ktail).load(std::memory_order_acquire);
+    if (head == here) return;
+    const unsigned tail = here - head > reaped_max ? head + reaped_max : here;
+    for (; head != tail; ++head) use(queue.cqes[head & queue.ring_mask]);
+    std::atomic_ref(*queue.khead).store(head, std::memory_order_release);
+  }
+
+  unsigned completions() const noexcept {
+    return std::atomic_ref(*ring_.cq.ktail).load(std::memory_order_acquire) - *ring_.cq.khead;
+  }
+
+ private:
+  io_uring_sqe* take_entry() noexcept {
+    io_uring_sq& queue = ring_.sq;
+    // acquire: the kernel has read an entry before it moved the head past it.
+    const unsigned head = std::atomic_ref(*queue.khead).load(std::memory_order_acquire);
+    if (queue.sqe_tail - head == queue.ring_entries) return nullptr;
+    io_uring_sqe* const entry = &queue.sqes[queue.sqe_tail++ & queue.ring_mask];
+    *entry = io_uring_sqe{};
+    return entry;
+  }
+
+  void enter(const Wait& wait, bool gets_events) noexcept;
+  void enable() noexcept;
+
+  io_uring ring_{};
+  UringRules rules_;
+  int enter_fd_ = -1;  // an index among the thread's registered rings, or the descriptor
+  bool registered_ = false;
+  bool started_ = false;
+  bool enabled_ = false;
+  pthread_t owner_{};
+};
+
+}  // namespace katana::engine
+
+// SPDX-License-Identifier: Apache-2.0

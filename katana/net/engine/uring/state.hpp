@@ -1,0 +1,143 @@
+// State: what the io_uring engine remembers of links, listeners and watched descriptors, and how
+// completions name them.
+//
+// Owns       values; a slot owns what is held for its link.
+// Thread     the engine's.
+// Allocates  held bytes only.
+#pragma once
+
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "katana/net/engine/engine.hpp"
+#include "katana/net/engine/sockets.hpp"
+#include "katana/net/engine/uring/outputs.hpp"
+
+namespace katana::engine {
+
+// What happened, so that a test can tell that it met what it is about.
+struct UringCounters {
+  std::uint64_t late_completions = 0;  // found their link gone and died
+  std::uint64_t held_bytes = 0;        // arrived for a paused link
+  std::uint64_t held_much = 0;         // times that receives became short because of that
+  std::uint64_t no_buffer = 0;         // receives that found the ReceiveRing empty
+  std::uint64_t multishot_ends = 0;    // receives that had to be armed again after a delivery
+  std::uint64_t sends_direct = 0;      // by a system call of their own
+  std::uint64_t sends_staged = 0;
+  std::uint64_t sends_cut = 0;    // given up: the peer did not read within delivery_grace
+  std::uint64_t ends_missed = 0;  // by a multishot receive, and found by a poll
+};
+
+// Bytes, and perhaps the end of the stream, that arrived for a link while it was paused. Its memory
+// is counted in `sum`, which outlives it.
+struct UringHeld {
+  static constexpr std::size_t per_turn_max = 64 * 1024;
+  explicit UringHeld(std::size_t& all) noexcept : sum(all) {}
+  ~UringHeld() { sum -= counted; }
+  UringHeld(const UringHeld&) = delete;
+  UringHeld& operator=(const UringHeld&) = delete;
+  void append(Bytes more) {
+    bytes.append(more);
+    sum += bytes.capacity() - counted;
+    counted = bytes.capacity();
+  }
+
+  std::size_t& sum;
+  std::string bytes;
+  std::size_t counted = 0;
+  std::size_t begin = 0;
+  bool ended = false;
+};
+inline void close_descriptor(int fd) {
+  if (fd >= 0) ::close(fd);
+}
+// connecting: the peer has yet to answer. broken: nothing can be sent; what arrived can be read.
+// over: and was; nothing follows.
+enum class UringState : std::uint8_t { open, connecting, broken, over };
+
+struct UringSlot {
+  int fd = -1;
+  std::uint32_t generation = 1;
+  std::uint32_t next_free = 0;
+  std::uint32_t output = Outputs::none;  // staged or under way
+  std::unique_ptr<UringHeld> held;
+  std::uint32_t receive_max = 0;  // 0: as many as a buffer holds
+  bool paused = false;
+  bool singly = false;            // its next receive is no multishot
+  bool receiving = false;         // a receive is armed
+  bool multishot = false;         // … that stays so
+  bool fed = false;               // … and has brought bytes
+  bool cancelling = false;        // … and is being cancelled
+  bool hangup_watched = false;    // a poll for its end is armed
+  bool end_seen = false;          // … and has told of it
+  bool break_told = false;        // while it was paused
+  bool writable_watched = false;  // a poll for room is armed
+  bool send_wanted = false;       // a send is pending: on_sent() is due
+  bool shutdown_wanted = false;   // our side ends when `output` is gone
+  bool input_ended = false;
+  bool touched = false;  // in touched_
+  UringState state = UringState::open;
+  std::uint16_t failure = 0;  // why it broke, as errno has it
+
+  // What arrives is told as it comes.
+  bool is_reading() const noexcept { return !paused && held == nullptr && !input_ended; }
+};
+// Sends what there is room for. Not 0: the connection is broken, and why.
+inline int send_some(const UringSlot& slot, std::span<const iovec> parts, int flags,
+                     std::size_t& sent, UringCounters& counters) {
+  const ssize_t count = send_parts(slot.fd, parts, flags | MSG_DONTWAIT);
+  ++counters.sends_direct;
+  sent = count > 0 ? static_cast<std::size_t>(count) : 0;
+  return count >= 0 || errno == EAGAIN ? 0 : errno;
+}
+struct UringListener {
+  static constexpr Duration handshake_grace = milliseconds(100);
+  static constexpr Duration accept_poll = milliseconds(10);
+  int fd = -1;
+  bool peer_speaks_first = true;
+  bool shared = false;  // with another process: ListenOptions::socket, hand_over()
+  bool armed = false;
+  bool multishot = false;
+  bool cancelling = false;
+};
+struct UringWaiting {
+  int fd;
+  Listener listener;
+  PeerEndpoint peer;
+};
+struct UringWatched {
+  int fd = -1;
+  Watcher* watcher = nullptr;
+  std::uint32_t generation = 1;
+  bool armed = false;
+};
+
+// The user data of an entry is kind << 56 | generation << 24 | index.
+enum class UringKind : std::uint8_t {
+  ignored,
+  wake,
+  accept,
+  watch,
+  receive,
+  send,
+  writable,
+  hangup
+};
+inline std::uint64_t tag(UringKind kind, std::uint32_t index, std::uint32_t generation) {
+  return std::uint64_t{static_cast<std::uint8_t>(kind)} << 56 | std::uint64_t{generation} << 24 |
+         index;
+}
+inline std::uint64_t tag(UringKind kind, Link link) {
+  return tag(kind, link.index, link.generation);
+}
+
+}  // namespace katana::engine
+
+// SPDX-License-Identifier: Apache-2.0

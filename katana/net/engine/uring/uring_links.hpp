@@ -1,0 +1,231 @@
+// UringLinks: the slots of an io_uring engine's links, what is noted for the next submission, and
+// what the notes draw from. The lowest of the parts that make up UringEngine:
+//
+//   UringLinks      a link gets its slot and gives it back; polls
+//   UringSending    output: copied, staged, sent at once; closing and resetting
+//   UringReceiving  receives, and what arrives for a paused link
+//   UringAccepting  listeners, and connections that wait for a link
+//   UringEngine     what a turn is: notes become entries, completions become calls of the sink
+//
+// Each calls those above it in this list, and they are one object: a reference between them would
+// be a load on the way of every request.
+//
+// Owns       the rings, the socket of every link, and copies of what is being sent.
+// Thread     the engine's.
+// Allocates  at construction only, but for notes beyond what a turn had so far.
+// Fails      find() is null when the link is gone.
+#pragma once
+
+#include <poll.h>
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "katana/base/system/hints.hpp"
+#include "katana/net/engine/clocks.hpp"
+#include "katana/net/engine/engine.hpp"
+#include "katana/net/engine/slot_table.hpp"
+#include "katana/net/engine/sockets.hpp"
+#include "katana/net/engine/uring/entries.hpp"
+#include "katana/net/engine/uring/options.hpp"
+#include "katana/net/engine/uring/outputs.hpp"
+#include "katana/net/engine/uring/receive_ring.hpp"
+#include "katana/net/engine/uring/ring.hpp"
+#include "katana/net/engine/uring/state.hpp"
+
+namespace katana::engine {
+
+template <class S>
+class UringLinks {
+ protected:
+  using Kind = UringKind;
+  using Slot = UringSlot;
+  using State = UringState;
+
+ public:
+  UringLinks(const Options& options, S& sink, const UringOptions& uring)
+      : sink_(sink),
+        options_(options),
+        uring_(uring.resolve(options, true)),
+        outputs_(uring_.outputs, uring_.output_bytes),
+        // At 48 octets a slot would be much of what an idle connection may cost.
+        slots_(options.links_max, Touch::at_start) {
+    clocks_ = read_clocks();
+  }
+  UringLinks(const UringLinks&) = delete;
+  UringLinks& operator=(const UringLinks&) = delete;
+
+  int failure(Link link) {
+    const Slot* const slot = find(link);
+    return slot != nullptr ? slot->failure : 0;
+  }
+
+  // ---- for tests
+
+  const UringCounters& counters() const noexcept { return counters_; }
+  std::size_t outputs_under_way() const noexcept { return outputs_.count() - outputs_.available(); }
+
+ protected:
+  Slot* find(Link link) { return slots_.find(link); }
+
+  // update() looks at the link before the next submission.
+  void touch(Link link, Slot& slot) {
+    if (slot.touched) return;
+    slot.touched = true;
+    touched_.push_back(link);
+  }
+
+  Link take_slot(int fd) {
+    const Link link = slots_.take(fd);
+    touch(link, slots_[link]);
+    return link;
+  }
+
+  void release(Link link, Slot& slot) {
+    if (slot.receiving && !slot.cancelling) cancels_.push_back(tag(Kind::receive, link));
+    if (slot.hangup_watched) cancels_.push_back(tag(Kind::hangup, link));
+    if (slot.writable_watched) cancels_.push_back(tag(Kind::writable, link));
+    closes_.push_back(slot.fd);
+    slots_.give(link, slot);
+  }
+
+  // Arms what the link's state asks for and is not armed.
+  bool update(Link link) {
+    Slot* const slot = find(link);
+    if (slot == nullptr) return true;
+    if (slot->state == State::over) {
+      slot->touched = false;
+      return true;
+    }
+    const bool connecting = slot->state == State::connecting;
+    const bool wants_writable = connecting || (slot->send_wanted && slot->output == Outputs::none);
+    if (wants_writable && !slot->writable_watched) {
+      if (!submit_poll(ring_, slot->fd, POLLOUT, tag(Kind::writable, link))) return false;
+      slot->writable_watched = true;
+    }
+    if (!connecting && !update_receive(link, *slot)) return false;
+    slot->touched = false;
+    return true;
+  }
+
+  // Nothing can be sent. What arrived before is read to the end, behind which end_link() is called;
+  // a link that is paused is told at once.
+  KATANA_RARE void break_link(Link link, Slot& slot, int failure) {
+    if (!mark_broken(link, slot, failure)) return;
+    if (slot.paused && !std::exchange(slot.break_told, true)) sink_.on_closed(link, Closed::link);
+  }
+  KATANA_RARE void end_link(Link link, Slot& slot, int failure) {
+    if (!mark_broken(link, slot, failure)) return;
+    slot.state = State::over;
+    sink_.on_closed(link, Closed::link);
+  }
+
+  // A send failed. That is a call of the core, which is not told in it.
+  KATANA_RARE Sent break_off(Link link, Slot& slot, int failure) {
+    if (slot.break_told || !mark_broken(link, slot, failure)) return Sent::failed;
+    end_both_sides(slot.fd);
+    return Sent::pending;
+  }
+
+  // The poll stays: it tells of an end, and again of what breaks the connection behind that.
+  KATANA_RARE void hung_up(Link link, const io_uring_cqe& completion) {
+    Slot* const slot = find(link);
+    if (slot == nullptr) return;
+    if ((completion.flags & IORING_CQE_F_MORE) == 0) slot->hangup_watched = false;
+    if (completion.res <= 0) return;
+    slot->end_seen = true;
+    const bool broken = (completion.res & POLLERR) != 0 || slot->state == State::broken;
+    if (broken && !slot->is_reading()) {
+      // Not of one that is reading: its receive is to meet the error.
+      const int failure = slot->failure != 0 ? slot->failure : take_socket_error(slot->fd);
+      if (slot->input_ended) return end_link(link, *slot, failure);
+      return break_link(link, *slot, failure);
+    }
+    touch(link, *slot);
+  }
+
+ private:
+  // False: it is over.
+  bool mark_broken(Link link, Slot& slot, int failure) {
+    if (slot.state == State::over) return false;
+    slot.state = State::broken;
+    if (slot.failure == 0) slot.failure = static_cast<std::uint16_t>(failure);
+    slot.send_wanted = slot.shutdown_wanted = false;
+    slot.end_seen = true;
+    touch(link, slot);
+    return true;
+  }
+
+  // False: the submission queue is full.
+  bool update_receive(Link link, Slot& slot) {
+    if (!slot.is_reading()) return watch_end(link, slot);
+    if (slot.receiving) {
+      if (!slot.multishot || !slot.fed || slot.cancelling) return true;
+      return slot.end_seen ? replace_receive(link, slot) : watch_end(link, slot);
+    }
+    // One that is limited is for one receive: a multishot one takes what it finds.
+    const bool multishot =
+        !slot.singly && slot.receive_max == 0 && !slot.end_seen && !is_holding_much_;
+    const std::uint32_t most = is_holding_much_ ? short_of(slot.receive_max) : slot.receive_max;
+    if (!submit_receive(ring_, slot.fd, multishot, most, tag(Kind::receive, link))) {
+      return false;
+    }
+    slot.receiving = true;
+    slot.multishot = multishot;
+    slot.fed = false;
+    return true;
+  }
+
+  static std::uint32_t short_of(std::uint32_t receive_max) noexcept {
+    return receive_max == 0 ? short_receive_bytes : std::min(receive_max, short_receive_bytes);
+  }
+
+  // By a poll: of a link without a receive, of one whose break is to be told, and of one whose
+  // receive may have missed it (see uring_receiving.hpp) and whose output does not show it.
+  KATANA_RARE bool watch_end(Link link, Slot& slot) {
+    const bool is_deaf = slot.multishot && slot.fed && slot.output == Outputs::none;
+    const bool is_untold = slot.state == State::broken && !slot.break_told;
+    if (slot.hangup_watched || slot.break_told) return true;
+    if (slot.receiving && !is_deaf && !is_untold) return true;
+    if (!submit_hangup_poll(ring_, slot.fd, tag(Kind::hangup, link))) return false;
+    slot.hangup_watched = true;
+    return true;
+  }
+
+  KATANA_RARE bool replace_receive(Link link, Slot& slot) {
+    if (!submit_cancel(ring_, tag(Kind::receive, link))) return false;
+    slot.cancelling = true;
+    ++counters_.ends_missed;
+    return true;
+  }
+
+ protected:
+  S& sink_;
+  Options options_;
+  UringOptions uring_;
+  Outputs outputs_;
+  ReceiveRing receive_;
+  Ring ring_;  // destroyed before the memory that it uses
+  Clocks clocks_;
+  UringCounters counters_;
+
+  // Of a receive while much is held.
+  static constexpr std::uint32_t short_receive_bytes = 1024;
+  std::size_t held_sum_ = 0;      // memory of what is held for paused links; slots_ counts in it
+  bool is_holding_much_ = false;  // see uring_receiving.hpp
+  SlotTable<Slot> slots_;
+
+  // Notes for the next submission.
+  std::vector<std::uint64_t> cancels_;
+  std::vector<std::uint32_t> staged_;
+  std::vector<int> closes_;
+  std::vector<Link> waits_for_blocks_;
+  std::vector<Link> touched_;
+
+  std::uint32_t leaving_ = 0;  // outputs of closed links
+};
+
+}  // namespace katana::engine
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,312 @@
+// Connection: one link as its session sees it, without a kernel.
+//
+// Owns       its outbox and its carry; both are empty and hold no memory while the connection is
+//            idle.
+// Thread     its reactor's.
+// Allocates  what it has in rare cases (ConnectionExtras), from the recycler; else never.
+// Invariant  its life is the table of connection_states.hpp; while a PauseReason is set the session
+//            is not offered bytes, and the bits are also the metric.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "katana/base/memory/outbox.hpp"
+#include "katana/base/memory/recycler.hpp"
+#include "katana/base/system/check.hpp"
+#include "katana/base/system/hints.hpp"
+#include "katana/base/values/instant.hpp"
+#include "katana/net/engine/engine.hpp"
+#include "katana/net/reactor/carry.hpp"
+#include "katana/net/reactor/client_limits.hpp"
+#include "katana/net/reactor/connection_states.hpp"
+#include "katana/net/reactor/session.hpp"
+#include "katana/net/reactor/timer_wheel.hpp"
+#include "katana/net/reactor/transform.hpp"
+
+namespace katana::net {
+
+// Why a session is not offered bytes.
+enum class PauseReason : std::uint8_t {
+  outbox_full = 1 << 0,       // the peer reads slower than we write
+  handler_pending = 1 << 1,   // a reply is being made; what is pipelined behind it waits
+  content_unwanted = 1 << 2,  // a handler does not read the content of its request at present
+  pool_low = 1 << 3,          // the reactor has few output blocks left
+  throttled = 1 << 4,         // the peer sends more than it may
+  relay_full = 1 << 5,  // those who are to get what it sends have yet to take what came before
+  opening = 1 << 6,     // its transform waits for its turn: enough were opened in this one
+  memory_low = 1 << 7,  // it holds much, and somebody else's is to be complete first
+};
+
+// How a connection ends once its outbox is sent.
+//   close   at once: everything the peer sent has been read
+//   linger  our side first; the peer's bytes are read and dropped until it ends too, because
+//   closing with unread input
+//           makes the kernel reset the connection, and the reset can destroy the reply on its way
+//           (RFC 9112 §9.6)
+enum class Finish : std::uint8_t { close, linger };
+
+// What has gone over one connection since it was accepted.
+struct ConnectionCounters {
+  std::uint64_t bytes_received = 0;
+  std::uint64_t bytes_sent = 0;
+  std::uint32_t requests = 0;       // counted by the session
+  std::uint32_t bytes_dropped = 0;  // while lingering
+};
+
+// What a connection has while its session is replaced, where clients are limited, and where
+// connections have a greatest age: memory that all others, of which there are many, do without.
+struct ConnectionExtras {
+  std::unique_ptr<SessionReplacement> replacement;
+  Instant age_deadline = never;      // it is to end gently then
+  Instant receive_deadline = never;  // its client sends too fast: it is read again then
+  std::uint32_t client_slot = 0;     // in the reactor's ClientLimits; 0: nothing is counted
+  ClientPlace request_place = {};    // of a session that has one request at a time
+
+  // From the recycler.
+  static void* operator new(std::size_t bytes) { return recycler::allocate(bytes); }
+  static void operator delete(void* memory, std::size_t bytes) noexcept {
+    recycler::release(memory, bytes);
+  }
+};
+
+// Aligned for any type, and so is the session that stands behind it.
+class alignas(std::max_align_t) Connection : private TimerEntry {
+ public:
+  Connection(Reactor& reactor, engine::Link link) noexcept;
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  Reactor& reactor() noexcept { return reactor_; }
+  engine::Link link() const noexcept { return link_; }
+  // Who connected, for as long as the connection lives, however it ends: it was told when it was
+  // accepted, and is never empty then. Of one that we have begun: none.
+  const engine::PeerEndpoint& peer() const noexcept { return peer_; }
+  // The reactor's listener that it came from, in the order of listen(). Of one that we have begun:
+  // 0.
+  engine::Listener listener() const noexcept { return listener_; }
+  Outbox& outbox() noexcept { return outbox_; }
+
+  // Calls Session::on_deadline() at `deadline`, or never. Moving it later costs nothing.
+  void set_deadline(Instant deadline) noexcept {
+    deadline_ = deadline;
+    if (deadline < armed_until_) arm(deadline);
+  }
+  Instant deadline() const noexcept { return deadline_; }
+
+  void pause(PauseReason reason) noexcept { pause_reasons_ |= static_cast<std::uint8_t>(reason); }
+  // Outside of a call of the session follow it with wake().
+  void resume(PauseReason reason) noexcept {
+    pause_reasons_ &= static_cast<std::uint8_t>(~static_cast<unsigned>(reason));
+  }
+  void resume(PauseReason one, PauseReason other) noexcept {
+    const unsigned both = static_cast<unsigned>(one) | static_cast<unsigned>(other);
+    pause_reasons_ &= static_cast<std::uint8_t>(~both);
+  }
+  bool has(PauseReason reason) const noexcept {
+    return (pause_reasons_ & static_cast<std::uint8_t>(reason)) != 0;
+  }
+  bool paused() const noexcept { return pause_reasons_ != 0; }
+  // True when more is pending than the peer should make us hold, or the reactor has too few output
+  // blocks left for `bytes` more; pauses until that is over and Session::on_writable() is called.
+  // With nothing pending it is false for all that fits a block, however few blocks are left.
+  bool output_full(std::size_t bytes = 0) noexcept;
+  // Pending output above which the connection is full: ReactorOptions::outbox_high_bytes, and less
+  // while the reactor's blocks are scarce.
+  std::size_t output_mark() const noexcept;
+  // Of a limit that a session has for what it writes of itself: the same share of it.
+  std::size_t queue_mark(std::size_t most) const noexcept;
+  // As output_full(), but pauses nothing.
+  bool output_takes(std::size_t bytes) const noexcept;
+  // Calls Session::on_writable() once the outbox is empty, without a pause: for a session that has
+  // more to send of itself.
+  void want_writable() noexcept { writable_wanted_ = true; }
+  bool waits_until_writable() const noexcept {
+    return (pause_reasons_ & (static_cast<unsigned>(PauseReason::outbox_full) |
+                              static_cast<unsigned>(PauseReason::pool_low))) != 0;
+  }
+
+  ConnectionCounters& counters() noexcept { return counters_; }
+
+  // ---- what its client may have (net/reactor/client_limits.hpp) ----
+  // False: there is no limit for its client, nothing is counted, and none of the others is needed.
+  bool may_limit_requests() const noexcept { return extras_ != nullptr; }
+  // None: as many of its client's requests are in progress as may be; counted. The place belongs to
+  // the work of the request, which may go on when the connection is gone.
+  std::optional<ClientPlace> begin_request() noexcept {
+    if (extras_ == nullptr) return ClientPlace();
+    return begin_client_request();
+  }
+  // Its peer is not counted, and may be a proxy whose requests are those of others.
+  bool may_name_clients() const noexcept { return may_name_clients_; }
+  // As begin_request(), for a client that a trusted proxy names.
+  std::optional<ClientPlace> begin_request_of(const IpAddress& client) noexcept;
+  // For a session that has one request at a time: keeps its place until take_place(). REQUIRES
+  // may_limit_requests().
+  void keep_place(ClientPlace place) noexcept { extras_->request_place = std::move(place); }
+  ClientPlace take_place() noexcept {
+    return extras_ != nullptr ? std::move(extras_->request_place) : ClientPlace();
+  }
+
+  // The peer has ended its side of the stream.
+  bool input_ended() const noexcept { return input_ended_; }
+  // And that was not said in a way which nobody on the path can forge: what came before it may not
+  // be all that the peer has sent. Never so without a transform, which is the only one to know.
+  bool input_truncated() const noexcept { return input_truncated_; }
+
+  // We have begun it.
+  bool outgoing() const noexcept { return outgoing_; }
+  // A drain does not wait for its end, only for what is pending on it, and it is no loss when the
+  // drain is over: requests in progress, and tasks, use it to the last. REQUIRES outgoing().
+  void outlast_drain() noexcept;
+  // Of one that we have begun: why it broke, as errno has it; 0: it did not, or nothing is known.
+  // Known while its session is destroyed, and from the break on where the session did not read then
+  // and has yet to get what arrived before it.
+  int failure() const noexcept { return failure_; }
+
+  // Null: the session's bytes are those of the link.
+  Transform* transform() const noexcept { return transform_.get(); }
+  // What was agreed on before the session was opened (ALPN); empty: nothing.
+  Bytes application_protocol() const noexcept {
+    return transform_ != nullptr ? transform_->application_protocol() : Bytes();
+  }
+
+  // Null: the peer has shown none.
+  const PeerCertificate* peer_certificate() const {
+    return transform_ != nullptr ? transform_->peer_certificate() : nullptr;
+  }
+
+  // Ends the connection once the outbox is sent. No more bytes are offered.
+  void finish(Finish how) noexcept {
+    if (!finishing()) enter(ConnectionCause::finish);
+    input_unread_ = input_unread_ || how == Finish::linger;
+  }
+  // Or resetting, or lingering: no more bytes are offered.
+  bool finishing() const noexcept { return state_ >= ConnectionState::finishing; }
+  // Ends the connection without sending what is pending. No more bytes are offered.
+  void reset() noexcept {
+    if (state_ == ConnectionState::resetting) return;
+    enter(ConnectionCause::reset);
+    interrupted_ = true;
+  }
+  ConnectionState state() const noexcept { return state_; }
+
+  // Another session takes over: once the present call of the session has returned, it is destroyed
+  // and `replacement` opens the next one in its memory. What was not consumed is offered to that
+  // one; what was written goes out first. Pauses of the old session end with it, as does its
+  // deadline. Nothing happens when the connection is finishing by then. REQUIRES that this session
+  // has not requested another one yet.
+  void replace_session(std::unique_ptr<SessionReplacement> replacement) noexcept {
+    KATANA_REQUIRE(extras().replacement == nullptr && replacement != nullptr);
+    extras_->replacement = std::move(replacement);
+    interrupted_ = true;
+    deadline_ = never;
+  }
+
+  // REQUIRED after anything done to the connection outside of a call of its session: before the
+  // turn ends the reactor sends what is pending and offers the bytes that wait.
+  void wake() noexcept;
+  // The same, and comes before all that are woken by now.
+  void wake_first() noexcept;
+
+ private:
+  friend class Reactor;
+  template <class>
+  friend class ReactorLinks;
+  template <class>
+  friend class ReactorSending;
+  template <class>
+  friend class ReactorEnding;
+  template <class>
+  friend class ReactorOffering;
+  template <class>
+  friend class ReactorTransforms;
+  template <template <class> class>
+  friend class ReactorOn;
+
+  // What it is queued for: a list of the reactor that is not the one of the woken.
+  enum class QueuedFor : std::uint8_t { attention, blocks, backlog };
+
+  void enter(ConnectionCause cause) noexcept {
+    const ConnectionState next = state_after(state_, cause);
+    KATANA_CHECK(next != state_);
+    state_ = next;
+  }
+  bool lingering() const noexcept { return state_ == ConnectionState::lingering; }
+  KATANA_RARE std::optional<ClientPlace> begin_client_request() noexcept;
+  static void on_timer(TimerEntry& entry) noexcept;
+  void arm(Instant expiry) noexcept;
+  ConnectionExtras& extras() {
+    if (extras_ == nullptr) extras_ = std::make_unique<ConnectionExtras>();
+    return *extras_;
+  }
+  std::uint32_t client_slot() const noexcept {
+    return extras_ != nullptr ? extras_->client_slot : 0;
+  }
+  // Waits until the reactor has output blocks again.
+  void wait_for_blocks() noexcept;
+  bool pause_for_blocks(std::size_t bytes) noexcept;
+  // What waits to be sent, whether sealed or not.
+  std::size_t unsent() const noexcept {
+    return outbox_.pending() + (transform_ != nullptr ? transform_->output().pending() : 0);
+  }
+  // Takes back what is over of waiting for room, or for blocks. False: nothing is.
+  bool regain_capacity() noexcept;
+  bool take_session_replaced() noexcept {
+    const bool succeeded = session_replaced_;
+    session_replaced_ = false;
+    return succeeded;
+  }
+  std::size_t blocks_held() const noexcept;
+  void enqueue(Connection*& first) noexcept;
+  // It has more to send, after what others have.
+  void join_backlog() noexcept;
+
+  Reactor& reactor_;
+  engine::Link link_;
+  Session* session_ = nullptr;
+  std::unique_ptr<Transform> transform_;
+  Outbox outbox_;
+  ConnectionCounters counters_;
+  Carry carry_;
+  Instant deadline_ = never;
+  Instant send_deadline_ = never;
+  Instant armed_until_ = never;  // what the timer stands at; never: not armed
+  // Small members stand together: connections that are idle are many.
+  engine::PeerEndpoint peer_;
+  std::uint16_t failure_ = 0;
+  std::uint8_t listener_ = 0;
+  std::uint8_t pause_reasons_ = 0;
+  // A connection is in one list at most: of the woken, the attended, the starved, or
+  // the backlog of those that have more to send.
+  Connection* next_queued_ = nullptr;
+  Connection** queued_at_ = nullptr;          // what points to this in its list; null: in none
+  std::unique_ptr<ConnectionExtras> extras_;  // null: it has none of them
+  ConnectionState state_ = ConnectionState::opening;
+  bool writable_due_ = false;  // it waited for room and has it; the session has not been told
+  bool send_pending_ = false;
+  bool receive_paused_ = false;
+  bool input_ended_ = false;
+  // A reset, a replacement of the session, or the first word of a transform: rare, and due at once.
+  bool interrupted_ = false;
+  // What no request looks at, or only together with one of those above.
+  QueuedFor queued_for_ : 2 = QueuedFor::attention;
+  bool receive_slowed_ : 1 = false;  // until extras_->receive_deadline
+  bool writable_wanted_ : 1 = false;
+  bool blocks_wanted_ : 1 = false;  // pool_low with nothing pending: it wants more than the reserve
+  bool input_truncated_ : 1 = false;
+  bool input_unread_ : 1 = false;  // or the session says so: once it is sent, it lingers
+  bool outgoing_ : 1 = false;
+  bool outlasts_drain_ : 1 = false;
+  bool session_replaced_ : 1 = false;      // since the last offer
+  bool handshake_counted_ : 1 = false;     // by ClientLimits
+  bool limited_behind_proxy_ : 1 = false;  // ClientLimits wait for whom its proxy names
+  bool may_name_clients_ : 1 = false;      // ClientLimits count its requests by their heads
+};
+
+}  // namespace katana::net
+
+// SPDX-License-Identifier: Apache-2.0

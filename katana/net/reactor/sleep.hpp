@@ -1,0 +1,53 @@
+// sleep_for: a coroutine's pause, by the clock of its reactor.
+//
+//   co_await net::sleep_for(milliseconds(250));
+//
+// Owns       a timer entry, which lives in the frame of the coroutine that waits and leaves the
+//            wheel with it: destroying the coroutine cancels its pause.
+// Thread     a reactor's.
+// Allocates  never.
+// Fails      throws std::logic_error, which says what to do, where no reactor is: on a thread of a
+//            pool, or of the program.
+// Invariant  the coroutine goes on in the first turn at or after its time, never before it. A
+//            pause of nothing does not suspend.
+#pragma once
+
+#include <coroutine>
+
+#include "katana/base/coroutine/activity.hpp"
+#include "katana/base/system/misuse.hpp"
+#include "katana/net/reactor/reactor.hpp"
+#include "katana/net/reactor/timer_wheel.hpp"
+
+namespace katana::net {
+
+class [[nodiscard]] Sleep final : private TimerEntry {
+ public:
+  explicit Sleep(Duration duration) noexcept : TimerEntry(&Sleep::go_on), duration_(duration) {}
+
+  bool await_ready() const noexcept { return duration_ <= Duration{}; }
+  void await_suspend(std::coroutine_handle<> waiting) {
+    Reactor* const reactor = Reactor::current();
+    if (reactor == nullptr) [[unlikely]] {
+      throw_misuse("net::sleep_for() was awaited on a thread without a reactor",
+                   "await it in a handler or another coroutine that a reactor runs; a job on a "
+                   "pool uses Pool::after() for what comes later");
+    }
+    waiting_ = waiting;
+    const Instant now = reactor->now();
+    reactor->timers().arm(*this, duration_ < never - now ? now + duration_ : never);
+  }
+  void await_resume() const noexcept {}
+
+ private:
+  static void go_on(TimerEntry& entry) noexcept { static_cast<Sleep&>(entry).waiting_.resume(); }
+
+  Duration duration_;
+  Waiting waiting_;
+};
+
+[[nodiscard]] inline Sleep sleep_for(Duration duration) noexcept { return Sleep(duration); }
+
+}  // namespace katana::net
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,81 @@
+// ClientContext: everything that handshakes of a client need, ready to use and never changed.
+// ClientTransforms: TLS for one connection that we begin, as core's Transform.
+//
+// Owns       the SSL_CTX, which connections share; ClientTransforms a share of the context, and
+//            what was said of its last connection.
+// Thread     a ClientContext any; ClientTransforms its reactor's.
+// Allocates  at make(), and for each connection what OpenSSL keeps of it.
+// Fails      ClientContext::make() names the option or file. A connection that fails says why in
+//            ClientTransforms::problem().
+// Invariant  no byte is sealed or received unless the server has shown a certificate that one of
+//            the authorities has signed and that is for the name; but for what
+//            dangerously_accept_any_certificate says.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "katana/base/system/result.hpp"
+#include "katana/net/reactor/transform.hpp"
+#include "katana/net/tls/client_options.hpp"
+#include "katana/net/tls/kept_sessions.hpp"
+#include "katana/net/tls/openssl.hpp"
+#include "katana/net/tls/prelude.hpp"
+#include "katana/wire/tls/machine.hpp"
+
+namespace katana::tls {
+
+class ClientContext {
+ public:
+  static Result<std::shared_ptr<const ClientContext>> make(const ClientTlsOptions& options);
+
+  SSL_CTX& get() const noexcept { return *context_; }
+  // Of a session, from the moment at which the server was verified.
+  Duration session_lifetime() const noexcept { return session_lifetime_; }
+
+ private:
+  ClientContext(OwnedContext context, Duration session_lifetime) noexcept
+      : context_(std::move(context)), session_lifetime_(session_lifetime) {}
+  OwnedContext context_;
+  const Duration session_lifetime_;
+};
+
+// Why a client's machine has failed, with the server `name`. REQUIRES that it has.
+std::string describe_failure(const Machine& machine, const std::string& name);
+
+class ClientTransforms final : public net::TransformFactory {
+ public:
+  // `name`: of the server, a DNS name or a numeric address without brackets.
+  ClientTransforms(std::shared_ptr<const ClientContext> context, std::string name) noexcept
+      : context_(std::move(context)), name_(std::move(name)) {}
+
+  std::unique_ptr<net::Transform> make(BlockPool& blocks) noexcept override;
+
+  // Before make(): the next connection asks for the youngest of `sessions`, and what the server
+  // offers is kept there. REQUIRES that all of them are of this context and this name, and that
+  // they outlive the connection.
+  void resume(KeptSessions& sessions, Instant now) noexcept;
+  // The last connection went on with what an earlier one had verified.
+  bool resumed() const noexcept { return resumed_; }
+
+  // Before make(): comes before TLS on the next connection, and outlives it.
+  void set_prelude(Prelude& prelude) noexcept { prelude_ = &prelude; }
+
+  // Why the last connection could not be opened, or broke; empty: TLS had nothing to do with it.
+  const std::string& problem() const noexcept { return problem_; }
+
+ private:
+  friend class ClientTransform;
+
+  const std::shared_ptr<const ClientContext> context_;
+  const std::string name_;
+  std::string problem_;
+  KeptSessions* sessions_ = nullptr;
+  Prelude* prelude_ = nullptr;
+  KeptSession asked_for_;  // by the next connection, or the last
+  bool resumed_ = false;
+};
+
+}  // namespace katana::tls
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,319 @@
+#include "katana/net/tls/client_context.hpp"
+
+#include <gmock/gmock.h>
+
+#include <array>
+
+#include "katana/net/tls/contexts.hpp"
+#include "katana/net/tls/talk_test.hpp"
+#include "katana/wire/tls/machine.hpp"
+
+namespace katana::tls {
+namespace {
+
+using testing::HasSubstr;
+
+ClientTlsOptions trusting(const TestCertificate& certificate) {
+  ClientTlsOptions options;
+  options.system_authorities = false;
+  options.authorities_text = certificate.certificate_text();
+  return options;
+}
+
+// A transform of ours and a server's machine, and the bytes between them.
+struct Pair {
+  Pair(const ClientTlsOptions& options, SSL_CTX& server_context, const std::string& name)
+      : transforms(*ClientContext::make(options), name),
+        client(transforms.make(blocks)),
+        server(server_context) {}
+  // One that asks for a session, at that moment.
+  Pair(const std::shared_ptr<const ClientContext>& context, SSL_CTX& server_context,
+       KeptSessions& sessions, Instant moment)
+      : now(moment), transforms(context, "localhost"), server(server_context) {
+    transforms.resume(sessions, now);
+    client = transforms.make(blocks);
+    pass();
+  }
+
+  void pass(std::size_t piece = SIZE_MAX) {
+    give_client({});
+    for (int round = 0; round < 20; ++round) {
+      const std::string up = take_all(client->output());
+      for (std::size_t at = 0; at < up.size(); at += std::min(piece, up.size() - at)) {
+        give_server(Bytes(up).substr(at, piece));
+      }
+      const std::string down = take_all(server_output);
+      for (std::size_t at = 0; at < down.size(); at += std::min(piece, down.size() - at)) {
+        give_client(Bytes(down).substr(at, piece));
+      }
+      if (up.empty() && down.empty()) return;
+    }
+  }
+  void give_client(Bytes bytes) {
+    std::array<char, 4096> plain;
+    for (;;) {
+      const auto step = client->receive(bytes, plain, now);
+      bytes.remove_prefix(step.consumed);
+      opened = opened || step.event == net::TransformEvent::opened;
+      failed = failed || step.event == net::TransformEvent::failed;
+      received.append(plain.data(), step.produced);
+      if (step.event == net::TransformEvent::need_bytes || failed) return;
+    }
+  }
+  void give_server(Bytes bytes) {
+    std::array<char, 4096> plain;
+    for (;;) {
+      const Step step = server.next(bytes, plain, server_output, now);
+      bytes.remove_prefix(step.consumed);
+      if (step.event == Event::hello) server.admit();
+      server_received.append(plain.data(), step.produced);
+      if (step.event == Event::need_bytes || step.event == Event::failed) return;
+    }
+  }
+
+  const Instant now{1};
+  BlockPool blocks{4096, 64};
+  ClientTransforms transforms;
+  std::unique_ptr<net::Transform> client;
+  Outbox server_output{blocks};
+  Machine server;
+  std::string received, server_received;
+  bool opened = false, failed = false;
+};
+
+TestContext context_of(const TestCertificate& certificate) {
+  return make_test_context(certificate);
+}
+
+TEST(ClientContext, a_server_that_is_trusted_is_talked_to_in_pieces_of_any_size) {
+  const TestContext server = context_of(shared_certificate());
+  for (const std::size_t piece : {std::size_t{1}, std::size_t{100}, SIZE_MAX}) {
+    Pair pair(trusting(shared_certificate()), *server, "localhost");
+    pair.pass(piece);
+    ASSERT_TRUE(pair.opened) << pair.transforms.problem();
+    EXPECT_EQ(pair.server.server_name(), "localhost");
+    EXPECT_EQ(pair.client->seal("ping"), 4u);
+    EXPECT_EQ(pair.server.seal("pong", pair.server_output), 4u);
+    pair.pass(piece);
+    EXPECT_EQ(pair.server_received, "ping");
+    EXPECT_EQ(pair.received, "pong");
+  }
+}
+
+TEST(ClientContext, a_certificate_that_nobody_trusted_has_signed_is_refused) {
+  const TestContext server = context_of(shared_certificate());
+  ClientTlsOptions options;
+  options.system_authorities = false;
+  Pair pair(options, *server, "localhost");
+  pair.pass();
+  EXPECT_TRUE(pair.failed);
+  EXPECT_FALSE(pair.opened);
+  EXPECT_THAT(pair.transforms.problem(), HasSubstr("the certificate of 'localhost' is refused: "
+                                                   "self-signed certificate"));
+  EXPECT_FALSE(pair.client->can_seal());
+}
+
+TEST(ClientContext, the_machines_own_authorities_do_not_trust_a_certificate_of_ours) {
+  const TestContext server = context_of(shared_certificate());
+  Pair pair({}, *server, "localhost");
+  pair.pass();
+  EXPECT_TRUE(pair.failed);
+}
+
+TEST(ClientContext, a_certificate_for_another_name_is_refused) {
+  const TestCertificate certificate({"server.test", "*.wild.test"});
+  const TestContext server = context_of(certificate);
+  const std::pair<const char*, bool> names[] = {
+      {"server.test", true},    {"SERVER.test", true}, {"a.wild.test", true}, {"other.test", false},
+      {"a.b.wild.test", false}, {"wild.test", false},  {"127.0.0.1", false},  {"::1", false}};
+  for (const auto& [name, trusted] : names) {
+    Pair pair(trusting(certificate), *server, name);
+    pair.pass();
+    EXPECT_EQ(pair.opened, trusted) << name;
+    if (trusted) continue;
+    EXPECT_THAT(pair.transforms.problem(), HasSubstr("mismatch")) << name;
+  }
+}
+
+TEST(ClientContext, an_address_is_verified_and_not_asked_for_as_a_name) {
+  TestCertificate certificate({"x"});
+  auto* const made = certificate.certificate.get();
+  // In place of the names: an address.
+  const int at = X509_get_ext_by_NID(made, NID_subject_alt_name, -1);
+  X509_EXTENSION_free(X509_delete_ext(made, at));
+  certificate.add_extension(NID_subject_alt_name, "IP:127.0.0.1,IP:::1");
+  X509_sign(made, certificate.key.get(), EVP_sha256());
+  const TestContext server = context_of(certificate);
+  for (const char* address : {"127.0.0.1", "::1"}) {
+    Pair pair(trusting(certificate), *server, address);
+    pair.pass();
+    EXPECT_TRUE(pair.opened) << pair.transforms.problem();
+    EXPECT_EQ(pair.server.server_name(), "");
+  }
+}
+
+TEST(ClientContext, a_certificate_out_of_date_is_refused) {
+  const TestCertificate old({"localhost"}, false, nullptr, -1);
+  const TestContext server = context_of(old);
+  Pair pair(trusting(old), *server, "localhost");
+  pair.pass();
+  EXPECT_TRUE(pair.failed);
+  EXPECT_THAT(pair.transforms.problem(), HasSubstr("expired"));
+}
+
+TEST(ClientContext, any_certificate_is_accepted_only_when_that_is_called_dangerous) {
+  const TestContext server = context_of(shared_certificate());
+  ClientTlsOptions options;
+  options.dangerously_accept_any_certificate = true;
+  Pair pair(options, *server, "other.test");
+  pair.pass();
+  EXPECT_TRUE(pair.opened);
+}
+
+TEST(ClientContext, what_is_no_tls_is_said_to_be_none) {
+  Pair pair(trusting(shared_certificate()), test_context(), "localhost");
+  pair.give_client({});
+  pair.give_client("HTTP/1.1 400 Bad Request\r\n\r\n");
+  EXPECT_TRUE(pair.failed);
+  EXPECT_THAT(pair.transforms.problem(), HasSubstr("TLS with 'localhost' failed: not_tls"));
+}
+
+TEST(ClientContext, both_sides_agree_on_a_protocol_and_show_certificates_when_asked) {
+  TicketKeys tickets(seconds(60));
+  TlsOptions server = options_with(shared_certificate());
+  server.protocols = {"h2", "http/1.1"};
+  server.client_authorities_text = shared_certificate().certificate_text();
+  const auto contexts = Contexts::make(server, tickets);
+  ASSERT_TRUE(contexts) << contexts.error().describe();
+  ClientTlsOptions client = trusting(shared_certificate());
+  client.certificate = text_of(shared_certificate());
+  Pair pair(client, (*contexts)->first(), "localhost");
+  pair.pass();
+  ASSERT_TRUE(pair.opened) << pair.transforms.problem();
+  EXPECT_TRUE(pair.server.opened());
+  EXPECT_EQ(pair.client->application_protocol(), "http/1.1");
+}
+
+// ---- sessions that are resumed ----
+
+struct Resumption : testing::TestWithParam<int> {  // the version of TLS
+  Resumption() : tickets(seconds(3600)) {
+    contexts = *Contexts::make(options_with(shared_certificate()), tickets);
+    limit(contexts->first());
+    ClientTlsOptions options = trusting(shared_certificate());
+    options.session_lifetime = seconds(60);
+    context = *ClientContext::make(options);
+  }
+  static void limit(SSL_CTX& server) { SSL_CTX_set_max_proto_version(&server, GetParam()); }
+  static Instant at_s(std::int64_t moment) { return Instant{} + seconds(moment); }
+
+  TicketKeys tickets;
+  std::shared_ptr<const Contexts> contexts;
+  std::shared_ptr<const ClientContext> context;
+  KeptSessions sessions;
+};
+
+TEST_P(Resumption, the_second_connection_goes_on_where_the_first_began) {
+  Pair first(context, contexts->first(), sessions, at_s(1));
+  ASSERT_TRUE(first.opened) << first.transforms.problem();
+  EXPECT_FALSE(first.transforms.resumed());
+  EXPECT_GE(sessions.size(), 1u);
+  for (int count = 0; count < 10; ++count) {
+    Pair next(context, contexts->first(), sessions, at_s(2));
+    ASSERT_TRUE(next.opened) << next.transforms.problem();
+    EXPECT_TRUE(next.transforms.resumed());
+    EXPECT_TRUE(next.server.resumed());
+    EXPECT_EQ(next.client->seal("ping"), 4u);
+    next.pass();
+    EXPECT_EQ(next.server_received, "ping");
+    EXPECT_LE(sessions.size(), KeptSessions::sessions_max);
+  }
+}
+
+TEST_P(Resumption, a_server_that_will_not_is_shaken_hands_with_anew) {
+  Pair first(context, contexts->first(), sessions, at_s(1));
+  TicketKeys others(seconds(3600));
+  const auto restarted = *Contexts::make(options_with(shared_certificate()), others);
+  limit(restarted->first());
+  Pair second(context, restarted->first(), sessions, at_s(2));
+  ASSERT_TRUE(second.opened) << second.transforms.problem();
+  EXPECT_FALSE(second.transforms.resumed());
+  Pair third(context, restarted->first(), sessions, at_s(3));
+  EXPECT_TRUE(third.transforms.resumed());
+}
+
+TEST_P(Resumption, a_server_that_will_not_has_to_show_a_certificate_that_is_trusted) {
+  Pair first(context, contexts->first(), sessions, at_s(1));
+  TicketKeys others(seconds(3600));
+  const TestCertificate forged;
+  const auto forger = *Contexts::make(options_with(forged), others);
+  limit(forger->first());
+  Pair second(context, forger->first(), sessions, at_s(2));
+  EXPECT_TRUE(second.failed);
+  EXPECT_FALSE(second.opened);
+  EXPECT_THAT(second.transforms.problem(), HasSubstr("is refused"));
+}
+
+TEST_P(Resumption, the_certificate_is_looked_at_again_after_a_while_however_often_it_is_resumed) {
+  Pair(context, contexts->first(), sessions, at_s(1));
+  for (const std::int64_t moment : {30, 60}) {  // each gets a session of its own
+    EXPECT_TRUE(Pair(context, contexts->first(), sessions, at_s(moment)).transforms.resumed());
+  }
+  EXPECT_FALSE(Pair(context, contexts->first(), sessions, at_s(61)).transforms.resumed());
+  EXPECT_TRUE(Pair(context, contexts->first(), sessions, at_s(62)).transforms.resumed());
+}
+
+TEST_P(Resumption, none_is_kept_where_it_is_not_wanted) {
+  ClientTlsOptions options = trusting(shared_certificate());
+  options.session_lifetime = {};
+  const auto careful = *ClientContext::make(options);
+  for (int count = 0; count < 2; ++count) {
+    Pair pair(careful, contexts->first(), sessions, at_s(1));
+    ASSERT_TRUE(pair.opened);
+    EXPECT_FALSE(pair.transforms.resumed());
+    EXPECT_EQ(sessions.size(), 0u);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, Resumption, testing::Values(TLS1_2_VERSION, TLS1_3_VERSION),
+                         [](const auto& each) {
+                           return std::string(each.param == TLS1_2_VERSION ? "tls_1_2" : "tls_1_3");
+                         });
+
+TEST(KeptSessions, a_session_of_tls_1_3_is_given_out_once) {
+  TicketKeys tickets(seconds(3600));
+  const auto contexts = *Contexts::make(options_with(shared_certificate()), tickets);
+  const auto context = *ClientContext::make(trusting(shared_certificate()));
+  KeptSessions sessions;
+  Pair pair(context, contexts->first(), sessions, Instant{1});
+  const std::size_t kept = sessions.size();
+  ASSERT_GE(kept, 1u);
+  const KeptSession one = sessions.take(Instant{2}, seconds(60));
+  EXPECT_NE(one.session, nullptr);
+  EXPECT_EQ(sessions.size(), kept - 1);
+  EXPECT_EQ(sessions.take(Instant{2} + seconds(60), seconds(60)).session, nullptr);
+  EXPECT_EQ(sessions.size(), 0u);
+}
+
+TEST(ClientContext, what_is_wrong_with_its_options_is_named) {
+  ClientTlsOptions options;
+  options.authorities_file = "no/such/file.pem";
+  EXPECT_THAT(ClientContext::make(options).error().describe(), HasSubstr("'no/such/file.pem'"));
+  options = {};
+  options.authorities_text = "no certificate";
+  EXPECT_THAT(ClientContext::make(options).error().describe(), HasSubstr("no PEM certificate"));
+  options = {};
+  options.ciphers_1_2 = "no such cipher";
+  EXPECT_THAT(ClientContext::make(options).error().describe(), HasSubstr("'no such cipher'"));
+  options = {};
+  options.protocols = {""};
+  EXPECT_THAT(ClientContext::make(options).error().describe(), HasSubstr("1 to 255 bytes"));
+  options = {};
+  options.session_lifetime = seconds(-1);
+  EXPECT_THAT(ClientContext::make(options).error().describe(), HasSubstr("session_lifetime"));
+}
+
+}  // namespace
+}  // namespace katana::tls
+
+// SPDX-License-Identifier: Apache-2.0

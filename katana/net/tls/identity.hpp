@@ -1,0 +1,44 @@
+// Identity: a certificate with its chain and its private key, read and checked.
+//
+// Owns       both.
+// Thread     a value; const use from any.
+// Allocates  at load.
+// Fails      load_identity() names the file, what is wrong with it, and what to do.
+// Invariant  the key is the certificate's.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "katana/base/system/result.hpp"
+#include "katana/net/tls/openssl.hpp"
+#include "katana/net/tls/options.hpp"
+
+namespace katana::tls {
+
+struct Identity {
+  OwnedCertificate certificate;
+  std::vector<OwnedCertificate> chain;  // those that follow it in the file
+  OwnedKey key;
+  std::string source;  // the file, as errors and notes name it
+  // The DNS names that it is for, in lower case; "*.example.org" is one. Without any, its common
+  // name.
+  std::vector<std::string> names;
+};
+
+// `notes` gets what is no failure but should be known: a certificate that is or will soon be out of
+// date, a chain in the wrong order.
+Result<Identity> load_identity(const Certificate& files, std::vector<std::string>& notes);
+
+// A whole file as text; an Error that names it, says why and what `what` should be.
+Result<std::string> read_file(const std::string& file, const char* what);
+
+// Every certificate of a PEM text. `source` is what errors call it.
+Result<std::vector<OwnedCertificate>> read_certificates(Bytes text, const std::string& source);
+
+// Names are compared without regard to case (RFC 4343), in ASCII.
+std::string lower_case(Bytes text);
+
+}  // namespace katana::tls
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,43 @@
+// KeptSessions: sessions that one server lets its client resume, until a connection asks for one.
+//
+// Owns       at most four.
+// Thread     one.
+// Allocates  by OpenSSL only.
+// Invariant  all are of one context and one name, which is whoever has them to see to: what was
+//            verified when a session began is not looked at again when it is resumed. A session of
+//            TLS 1.3 is given out once, so that nobody who listens can tell that two connections
+//            are the same client's (RFC 8446 §C.4).
+#pragma once
+
+#include <array>
+#include <cstddef>
+
+#include "katana/base/values/instant.hpp"
+#include "katana/net/tls/openssl.hpp"
+
+namespace katana::tls {
+
+struct KeptSession {
+  OwnedSession session;   // null: none
+  Instant verified_at{};  // when the server showed its certificate
+};
+
+class KeptSessions {
+ public:
+  static constexpr std::size_t sessions_max = 4;
+
+  // The youngest that OpenSSL would ask for, and that was verified less than `lifetime` ago.
+  KeptSession take(Instant now, Duration lifetime) noexcept;
+  // A copy of it, because OpenSSL spoils that of a connection which is reset. The oldest gives way.
+  void keep(KeptSession kept) noexcept;
+  void clear() noexcept;
+  std::size_t size() const noexcept { return size_; }
+
+ private:
+  std::array<KeptSession, sessions_max> kept_;  // the youngest last
+  std::size_t size_ = 0;
+};
+
+}  // namespace katana::tls
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,37 @@
+// What contexts of both sides are set up with: algorithms, an identity, names of protocols.
+//
+// Owns       nothing.
+// Thread     any.
+// Fails      with an Error that names the option or the file, and the remedy.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "katana/base/system/result.hpp"
+#include "katana/net/tls/identity.hpp"
+#include "katana/net/tls/openssl.hpp"
+#include "katana/net/tls/options.hpp"
+
+namespace katana::tls {
+
+// As OpenSSL names them; what is empty has our default.
+struct Algorithms {
+  std::string ciphers_1_2;
+  std::string ciphers_1_3;
+  std::string groups;
+};
+
+// Those, the oldest version, and what both sides do without: compression and renegotiation. An idle
+// connection keeps no record buffers, and no session is remembered.
+Result<void> set_up(SSL_CTX& context, Version version_min, const Algorithms& algorithms);
+
+// The certificate that is shown, its chain and its key.
+Result<void> use_identity(SSL_CTX& context, const Identity& identity);
+
+// As they are sent: each with its length in front (RFC 7301 §3.1).
+Result<std::string> encode_protocols(const std::vector<std::string>& protocols);
+
+}  // namespace katana::tls
+
+// SPDX-License-Identifier: Apache-2.0

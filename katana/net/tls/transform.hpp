@@ -1,0 +1,71 @@
+// TlsTransforms: TLS for the connections of one listener on one reactor, as core's Transform.
+//
+// Owns       its counters, and a share of what Credentials show at present.
+// Borrows    the Credentials, which outlive it.
+// Thread     its reactor's; counters() may be read when the reactor has stopped, or on its thread.
+// Allocates  for each connection: its machine, and what OpenSSL keeps of it.
+// Fails      make() is null when there is no memory.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "katana/base/system/result.hpp"
+#include "katana/net/reactor/transform.hpp"
+#include "katana/net/tls/credentials.hpp"
+#include "katana/wire/tls/failure.hpp"
+
+namespace katana::tls {
+
+struct TlsCounters {
+  std::uint64_t handshakes_1_2 = 0;  // complete
+  std::uint64_t handshakes_1_3 = 0;
+  std::uint64_t resumed = 0;    // of both
+  std::uint64_t truncated = 0;  // connections that ended without close_notify
+  std::array<std::uint64_t, failure_count> failures{};
+
+  TlsCounters& operator+=(const TlsCounters& other) noexcept {
+    handshakes_1_2 += other.handshakes_1_2;
+    handshakes_1_3 += other.handshakes_1_3;
+    resumed += other.resumed;
+    truncated += other.truncated;
+    for (std::size_t each = 0; each < failures.size(); ++each)
+      failures[each] += other.failures[each];
+    return *this;
+  }
+};
+
+class TlsTransforms final : public net::TransformFactory {
+ public:
+  explicit TlsTransforms(const Credentials& credentials);
+
+  std::unique_ptr<net::Transform> make(BlockPool& blocks) noexcept override;
+  // What an idle one may have (memory_test.cpp), and the buffers of a record each way.
+  std::size_t heap_bytes_each() const noexcept override { return std::size_t{52} * 1024; }
+
+  // The same, counted here, for a listener whose ALPN chooses from other protocols than
+  // TlsOptions::protocols. Fails for names that RFC 7301 has no room for. Outlived by this.
+  Result<std::unique_ptr<net::TransformFactory>> speaking(
+      const std::vector<std::string>& protocols);
+
+  const TlsCounters& counters() const noexcept { return counters_; }
+
+ private:
+  friend class TlsTransform;
+  class Speaking;
+
+  // `protocols`, as encode_protocols() has them; empty: the context's.
+  std::unique_ptr<net::Transform> make(BlockPool& blocks, Bytes protocols) noexcept;
+
+  const Credentials& credentials_;
+  std::uint32_t generation_;
+  std::shared_ptr<const Contexts> contexts_;
+  TlsCounters counters_;
+};
+
+}  // namespace katana::tls
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,58 @@
+// Resolver: the addresses of host names, found on threads of its own and kept for a while.
+//
+//   auto known = co_await resolver.look_up("redis.internal", reactor);
+//
+// Owns       the addresses of names that were looked up, and its threads if it was given none.
+// Borrows    the pool of its options.
+// Thread     any reactor's; reactors share one.
+// Allocates  for each name, at most names_max of them.
+// Fails      an entry whose addresses are an Error: it names the host and the reason, and is kept
+//            for a short time, so that a name which does not exist costs no question for each call.
+// Invariant  no reactor ever waits: getaddrinfo() blocks, and runs on a pool.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "katana/base/coroutine/task.hpp"
+#include "katana/base/system/result.hpp"
+#include "katana/base/thread/pool.hpp"
+#include "katana/base/values/instant.hpp"
+#include "katana/net/reactor/reactor.hpp"
+#include "katana/net/upstream/address_cache.hpp"
+
+namespace katana::upstream {
+
+// Of one resolver, which the reactors share.
+struct ResolverOptions {
+  // Threads that call getaddrinfo. Borrowed. Null: two of its own, started with the first name.
+  thread::Pool* pool = nullptr;
+  // getaddrinfo does not say how long its result is valid.
+  Duration addresses_kept = seconds(10);
+  Duration failures_kept = seconds(1);
+  std::uint32_t names_max = 1024;
+};
+
+class Resolver {
+ public:
+  explicit Resolver(const ResolverOptions& options) noexcept
+      : given_(options.pool),
+        addresses_(options.names_max, {options.addresses_kept, options.failures_kept}) {}
+
+  // On `reactor`, whose clock says how old an entry is.
+  Task<AddressCache::Entry> look_up(std::string host, net::Reactor& reactor);
+
+ private:
+  Result<thread::Pool*> pool();
+
+  thread::Pool* const given_;
+  AddressCache addresses_;
+  std::mutex mutex_;  // guards own_pool_
+  std::unique_ptr<thread::Pool> own_pool_;
+};
+
+}  // namespace katana::upstream
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,112 @@
+// AuditLog: what was done by whom, in a file that nothing can be taken out of unseen.
+//
+//   auto log = audit::AuditLog::open({.file = "var/audit.jsonl", .key = key});
+//   audit::AuditEvent event{.action = "user.delete", .actor = who->id(), .object = "user/17"};
+//   const Result<void> kept = co_await (*log)->record(event);
+//   if (!kept) co_return std::unexpected(kept.error());     // 503: then it is not done either
+//
+// Record an action before it is done, or in one transaction with it, and its outcome when it is
+// known. What cannot be recorded must not happen: record() says so, and drops nothing.
+//
+// Owns       the file, and one thread that writes.
+// Thread     record(): coroutines of any executor. The destructor: not its own thread.
+// Allocates  for each event.
+// Fails      Code::unavailable or Code::resource_exhausted (503) when it is not, or not known to
+//            be, in the file; Code::out_of_range for an event that is too long.
+// Invariant  events are in the file in the order in which they were recorded; those that wait
+//            together share one write and one flush. What record() acknowledged is on the disk
+//            (Sync::each), or will be within sync_interval. Several logs on one file, of one or of
+//            several processes, make one chain.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "katana/base/coroutine/task.hpp"
+#include "katana/base/thread/pool.hpp"
+#include "katana/base/values/instant.hpp"
+#include "katana/observe/audit/audit_event.hpp"
+#include "katana/observe/audit/chain.hpp"
+
+namespace katana::audit {
+
+class AuditFile;
+
+// When what was written is flushed to the disk: before it is acknowledged; every sync_interval;
+// when the file is closed or rotated.
+enum class Sync : std::uint8_t { each, interval, never };
+// As settings say it.
+KATANA_DESCRIBE_ENUM(Sync, each, interval, never)
+
+struct AuditOptions {
+  std::string file;                     // mode 0600. It is made if it is not there
+  std::string key = {};                 // of the chain: 32 octets or more; empty: it is not keyed
+  Sync sync = Sync::each;               // with each an event that was acknowledged is on the disk
+  Duration sync_interval = seconds(1);  // of Sync::interval: what a power cut may take
+  std::uint64_t file_bytes_max = std::uint64_t{64} << 20;  // then it is rotated; none is deleted
+  std::size_t waiting_max = 1024;                          // events that are not written yet
+  Duration lock_wait = seconds(5);  // for another process that writes the file; then they fail
+};
+
+class AuditLog {
+ public:
+  // Goes on where the file ends, or begins one; an Error says what is wrong with options or file.
+  static Result<std::unique_ptr<AuditLog>> open(AuditOptions options);
+  // What waits is written first.
+  ~AuditLog();
+  AuditLog(const AuditLog&) = delete;
+  AuditLog& operator=(const AuditLog&) = delete;
+
+  // Returns when the event is written, and with Sync::each on the disk.
+  // Takes a variable: g++ 12 destroys an aggregate that a co_await expression makes twice (decision
+  // 0018).
+  Task<Result<void>> record(const AuditEvent& event) { return write(event); }
+  void record(const AuditEvent&& event) = delete;
+
+  // An anchor: keep it where who can write the file cannot, for `katana audit verify --anchor`.
+  AuditHead head() const;
+  // Of events, since the log was opened; `waiting` is of now.
+  struct Figures {
+    std::uint64_t recorded = 0;  // written
+    std::uint64_t failed = 0;    // refused, or not written
+    std::uint64_t waiting = 0;   // not written yet
+  };
+  Figures figures() const noexcept;
+  // An Error says why the last event, or what was to be flushed, could not be written. Any thread.
+  Result<void> health() const;
+
+ private:
+  struct Entry {
+    std::string members;
+    std::optional<Result<void>> outcome = {};  // once the thread that writes has come to it
+  };
+
+  explicit AuditLog(AuditOptions options);
+  Task<Result<void>> write(AuditEvent event);
+  // The thread that writes: everything that waits.
+  void write_waiting() noexcept;
+  void sync_now() noexcept;
+  bool admit(const std::shared_ptr<Entry>& entry);
+
+  const AuditOptions options_;
+  mutable std::mutex mutex_;  // guards waiting_, is_write_posted_, head_ and last_
+  std::vector<std::shared_ptr<Entry>> waiting_;
+  bool is_write_posted_ = false;  // a job that takes what waits is in the pool's queue
+  AuditHead head_;
+  Result<void> last_ = {};           // what came of the last write or flush
+  std::unique_ptr<AuditFile> file_;  // of the thread that writes
+  bool is_dirty_ = false;            // likewise
+  std::atomic<std::uint64_t> recorded_ = 0;
+  std::atomic<std::uint64_t> failed_ = 0;
+  std::unique_ptr<thread::Pool> pool_;
+  std::optional<thread::TimedJob> flushing_;  // with Sync::interval
+};
+
+}  // namespace katana::audit
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,41 @@
+// The binary format: what BinaryLayout writes and BinaryReader reads.
+//
+// A file is a run of frames; a frame is its payload's size (4), its type (1) and the payload. All
+// numbers are little-endian and unaligned.
+//
+//   session  magic (16): ids begin anew. The first frame of a file, and again where a process goes
+//            on in it.
+//   name     id (4), text                                       of a context's fields
+//   site     id (4), level (1), line (4), values (2), of those in the pattern (2), fields (2),
+//            for each value: kind (1) and name; for each field: name; logger, pattern, file,
+//            function. Names and texts are a size (4) and octets.
+//   record   site (4), thread (4), nanoseconds since 1970 (8), context octets (2), arguments as
+//            captured (capture.hpp), context: name id (4), kind (1), value
+//
+// A site stands before its first record. A reader that meets something else looks for the next
+// session, by its magic.
+//
+// Thread     values.
+// Allocates  never.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+#include "katana/base/text/bytes.hpp"
+
+namespace katana::log {
+
+// Records keep numbers as the processor has them.
+static_assert(std::endian::native == std::endian::little, "the binary format is little-endian");
+
+enum class FrameType : std::uint8_t { session = 1, name, site, record };
+
+inline constexpr Bytes session_magic = {"\x89katana-log 1\r\n\n", 16};
+inline constexpr std::size_t frame_head_bytes = 5;
+inline constexpr std::uint32_t frame_bytes_max = 1 << 20;
+inline constexpr std::size_t record_head_bytes = 4 + 4 + 8 + 2;
+
+}  // namespace katana::log
+
+// SPDX-License-Identifier: Apache-2.0

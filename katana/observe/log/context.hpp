@@ -1,0 +1,89 @@
+// Context and Scope: fields that every record of a thread carries while a scope is open, such as
+// the id of the request that is served.
+//
+//   log::Context context(field("request_id", id), field("trace_id", trace));
+//   log::Scope scope(context);        // until the end of the block
+//
+// A scope belongs to a thread, not to a coroutine, and must not be held across a co_await. What is
+// carried across is the thread's Activity (base/coroutine/activity.hpp), and the context that it
+// names: so a server gives each request one, and every record of its handler has the fields.
+//
+// Owns       a Context keeps copies of its values.
+// Borrows    a Scope its Context, for as long as it is open.
+// Thread     a Context is a value; a Scope stays on its thread. Scopes are closed in reverse order.
+// Allocates  never.
+// Fails      never: what does not fit into context_bytes_max is left out, and overflowed() says so.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+
+#include "katana/base/coroutine/activity.hpp"
+#include "katana/observe/log/capture.hpp"
+
+namespace katana::log {
+
+inline constexpr std::size_t context_bytes_max = 256;
+
+class Context {
+ public:
+  Context() noexcept = default;
+  template <class... T>
+  explicit Context(const Field<T>&... fields) noexcept {
+    (add(fields), ...);
+  }
+
+  template <class T>
+  void add(const Field<T>& one) noexcept {
+    static_assert(Loggable<T> && (Textual<T> || is_rendered<T> || !Described<T>),
+                  "a context keeps single values: no structs");
+    const auto captured = capture(one.value);
+    const std::size_t bytes = sizeof one.name + 1 + captured_bytes(captured);
+    if (bytes > context_bytes_max - size_) {
+      overflowed_ = true;
+      return;
+    }
+    char* at = octets_.data() + size_;
+    std::memcpy(at, &one.name, sizeof one.name);
+    at[sizeof one.name] = static_cast<char>(detail::kind_of<T>());
+    put(at + sizeof one.name + 1, captured);
+    size_ += static_cast<std::uint16_t>(bytes);
+  }
+  void clear() noexcept { size_ = 0, overflowed_ = false; }
+
+  Bytes bytes() const noexcept { return {octets_.data(), size_}; }
+  bool overflowed() const noexcept { return overflowed_; }
+
+ private:
+  std::array<char, context_bytes_max> octets_;
+  std::uint16_t size_ = 0;
+  bool overflowed_ = false;
+};
+
+inline const Context* current_context() noexcept {
+  return current_activity != nullptr ? current_activity->log_context : nullptr;
+}
+
+class [[nodiscard]] Scope {
+ public:
+  explicit Scope(const Context& context) noexcept
+      : activity_(activity_with(context)), scope_(&activity_) {}
+  Scope(const Scope&) = delete;
+  Scope& operator=(const Scope&) = delete;
+
+ private:
+  // What is done stays what it was; only the fields are others.
+  static Activity activity_with(const Context& context) noexcept {
+    Activity activity = current_activity != nullptr ? *current_activity : Activity();
+    activity.log_context = &context;
+    return activity;
+  }
+
+  const Activity activity_;
+  const ActivityScope scope_;
+};
+
+}  // namespace katana::log
+
+// SPDX-License-Identifier: Apache-2.0

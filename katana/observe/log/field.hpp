@@ -1,0 +1,66 @@
+// field() and rendered(): what a record carries beside the arguments of its pattern.
+//
+//   logger.info("request done", field("status", 200), field("path", path));
+//   logger.debug("peer {}", rendered(address));    // any type that fmt can format
+//
+// Owns       a Field refers to its value, a Rendered<> keeps what it formatted.
+// Borrows    the value, until the record is made (the end of the full expression).
+// Thread     the caller's.
+// Allocates  never. rendered() formats at the call, into a buffer of its own.
+// Fails      never: what does not fit into a Rendered<> is cut, and marked so.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstddef>
+
+#include "katana/base/text/bytes.hpp"
+
+namespace katana::log {
+
+// A name that is a literal: records keep its address, not its octets.
+class FieldName {
+ public:
+  template <std::size_t size>
+  consteval FieldName(const char (&literal)[size]) : text_(literal) {
+    static_assert(size > 1, "a field needs a name");
+  }
+  constexpr const char* text() const noexcept { return text_; }
+
+ private:
+  const char* text_;
+};
+
+template <class T>
+struct Field {
+  const char* name;
+  const T& value;
+};
+
+template <class T>
+constexpr Field<T> field(FieldName name, const T& value) noexcept {
+  return {name.text(), value};
+}
+
+inline constexpr std::size_t rendered_bytes_default = 256;
+
+template <std::size_t bytes_max>
+struct Rendered {
+  std::array<char, bytes_max> octets;
+  std::size_t size = 0;  // of all of it, kept or not
+  constexpr Bytes kept() const noexcept { return {octets.data(), std::min(size, bytes_max)}; }
+  constexpr bool cut() const noexcept { return size > bytes_max; }
+};
+
+// The one place where the caller's thread formats, and only because it was asked to.
+template <std::size_t bytes_max = rendered_bytes_default, class T>
+Rendered<bytes_max> rendered(const T& value) {
+  Rendered<bytes_max> text;
+  text.size = fmt::format_to_n(text.octets.data(), bytes_max, "{}", value).size;
+  return text;
+}
+
+}  // namespace katana::log
+
+// SPDX-License-Identifier: Apache-2.0

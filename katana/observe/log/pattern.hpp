@@ -1,0 +1,82 @@
+// Pattern: a format string that the compiler has checked against its arguments, and where it
+// stands.
+//
+// Owns       nothing: text and place are part of the program.
+// Thread     a value.
+// Fails      at compile time: a pattern that its arguments do not fit is no constant expression.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <source_location>
+#include <tuple>
+#include <type_traits>
+
+#include "katana/observe/log/capture.hpp"
+
+namespace katana::log {
+
+namespace detail {
+
+// The type that stands for an argument when its replacement field is checked: what the writer will
+// format in its place.
+template <class T>
+auto checked_as() {
+  if constexpr (is_rendered<T> || Textual<T> || Described<T> || !Loggable<T>) {
+    return std::type_identity<Bytes>{};  // what is not loggable is refused by capture(), in words
+  } else if constexpr (Pointer<T>) {
+    return std::type_identity<const void*>{};
+  } else if constexpr (PlainEnum<T>) {
+    return std::type_identity<std::int64_t>{};
+  } else {
+    return std::type_identity<T>{};
+  }
+}
+
+template <class Kept, class... Rest>
+struct CheckedFormat;
+template <class... Kept>
+struct CheckedFormat<std::tuple<Kept...>> {
+  using type = fmt::format_string<const Kept&...>;
+};
+template <class... Kept, class First, class... Rest>
+struct CheckedFormat<std::tuple<Kept...>, First, Rest...> {
+  using type =
+      typename CheckedFormat<std::tuple<Kept..., typename decltype(checked_as<First>())::type>,
+                             Rest...>::type;
+};
+template <class... Kept, class T, class... Rest>
+struct CheckedFormat<std::tuple<Kept...>, Field<T>, Rest...> {
+  using type = typename CheckedFormat<std::tuple<Kept...>, Rest...>::type;
+};
+
+}  // namespace detail
+
+template <class... Arguments>
+class BasicPattern {
+ public:
+  template <std::size_t size>
+  consteval BasicPattern(const char (&literal)[size],
+                         std::source_location where = std::source_location::current())
+      : text_(literal), where_(where) {
+    [[maybe_unused]] const typename detail::CheckedFormat<std::tuple<>, Arguments...>::type checked(
+        literal);
+  }
+
+  constexpr const char* text() const noexcept { return text_; }
+  constexpr std::source_location where() const noexcept { return where_; }
+
+ private:
+  const char* text_;
+  std::source_location where_;
+};
+
+// As a parameter's type: the arguments are deduced from what follows, not from the pattern.
+template <class... Arguments>
+using Pattern = BasicPattern<std::type_identity_t<Arguments>...>;
+
+}  // namespace katana::log
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,124 @@
+// Plan: a pattern taken apart once, so that the writer parses none twice.
+//
+// A replacement field without a specification is formatted directly; one with a specification goes
+// to fmt alone; a pattern that names its arguments by number, or nests fields, goes to fmt whole.
+//
+// Owns       the literal text, already made safe for a line (text_layout.hpp).
+// Thread     const: any. Formatting uses the Scratch it is given.
+// Allocates  when it is made; formatting only when the Scratch grows.
+// Fails      never: what cannot be formatted becomes a message that says so. (The compiler has
+//            checked patterns; those of a damaged file are not.)
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "katana/observe/log/capture.hpp"
+#include "katana/observe/log/context.hpp"
+
+namespace katana::log {
+
+using Buffer = fmt::memory_buffer;
+
+inline void append(Buffer& buffer, Bytes text) {
+  const std::size_t at = buffer.size();
+  buffer.resize(at + text.size());  // grows only when it must: capacity is kept for what is usual
+  copy_text(buffer.data() + at, text.data(), text.size());
+}
+
+// The smallest entry of a context is a boolean.
+inline constexpr std::size_t context_entries_max = context_bytes_max / (sizeof(char*) + 2);
+
+struct Value {
+  Value() noexcept : Value(Kind::object_end) {}
+  explicit Value(Kind value_kind) noexcept : kind(value_kind), unsigned_integer(0) {}
+
+  Kind kind;
+  bool cut = false;  // text
+  Bytes name;        // of a field or a member; empty for an argument of the pattern
+  union {
+    std::int64_t signed_integer;
+    std::uint64_t unsigned_integer;  // also of boolean, character and pointer
+    double real;
+  };
+  Bytes text;
+};
+
+// One value as "{}" gives it; text as it is, an object as {name: value, …}. Returns how many values
+// that took: an object's members follow it.
+std::size_t append_value(std::span<const Value> values, Buffer& out);
+
+class Plan {
+ public:
+  Plan() = default;
+  explicit Plan(Bytes pattern);
+
+  // The message, as fmt would format it. `scratch` is for what takes two steps.
+  void format(std::span<const Value> arguments, Buffer& out, Buffer& scratch) const;
+  // As format, with what came from outside of the program (text, objects) passed through `escape`:
+  // escape(text, out).
+  template <class Escape>
+  void format_escaped(std::span<const Value> arguments, Buffer& out, Buffer& scratch,
+                      const Escape& escape) const;
+
+ private:
+  struct Step {
+    std::string literal;        // before the field
+    std::string specification;  // "{:…}", or empty for "{}"
+    bool has_field = false;
+    bool literal_is_plain = false;  // nothing in it to escape, whatever the layout
+  };
+  static void format_specified(const std::string& specification, std::span<const Value> value,
+                               Buffer& out);
+  void format_whole(std::span<const Value> arguments, Buffer& out) const;
+  bool parse(Bytes pattern);
+
+  std::vector<Step> steps_;
+  std::string whole_;  // not empty: the pattern goes to fmt as it is
+};
+
+// How many values the one at the front takes: itself, or an object with its members and end.
+std::size_t extent(std::span<const Value> values) noexcept;
+
+template <class Escape>
+void Plan::format_escaped(std::span<const Value> arguments, Buffer& out, Buffer& scratch,
+                          const Escape& escape) const {
+  if (!whole_.empty()) {
+    scratch.clear();
+    format_whole(arguments, scratch);
+    escape(Bytes(scratch.data(), scratch.size()), out);
+    return;
+  }
+  for (const Step& step : steps_) {
+    if (step.literal_is_plain)
+      append(out, step.literal);
+    else
+      escape(step.literal, out);
+    if (!step.has_field || arguments.empty()) continue;
+    const std::size_t count = extent(arguments);
+    const Value& value = arguments.front();
+    if (step.specification.empty() && value.kind == Kind::text) {
+      escape(value.text, out);
+      if (value.cut) append(out, "…");
+    } else if (step.specification.empty() && value.kind != Kind::object &&
+               value.kind != Kind::character) {
+      append_value(arguments, out);  // digits and letters only
+    } else {
+      scratch.clear();
+      if (step.specification.empty())
+        append_value(arguments, scratch);
+      else
+        format_specified(step.specification, arguments.subspan(0, count), scratch);
+      escape(Bytes(scratch.data(), scratch.size()), out);
+    }
+    arguments = arguments.subspan(count);
+  }
+}
+
+}  // namespace katana::log
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,50 @@
+// RecordHead: what stands before the arguments of a record in a ring.
+//
+//   head | field names (addresses) | arguments (capture.hpp) | context entries | padding to 8
+//
+// A context entry is the address of its name (8), its kind (1) and its value (capture.hpp).
+//
+// Thread     a value.
+// Allocates  never.
+// Invariant  every record is a multiple of record_alignment; all addresses in it are of memory that
+//            outlives the Log: literals, and loggers.
+#pragma once
+
+#include <cstdint>
+#include <source_location>
+#include <type_traits>
+
+#include "katana/observe/log/capture.hpp"
+#include "katana/observe/log/level.hpp"
+
+namespace katana::log {
+
+struct LoggerState;
+
+inline constexpr std::uint64_t record_alignment = 8;
+
+// RecordPrefix::padding of what is no record, but the unused end of a lap.
+inline constexpr std::uint8_t only_padding = 0xff;
+
+// What padding has, too: it may be as short as record_alignment.
+struct RecordPrefix {
+  std::uint32_t bytes;  // of all of it
+  std::uint16_t context_bytes;
+  Level level;
+  std::uint8_t padding;  // octets at the end, so that it is a multiple of record_alignment
+};
+static_assert(sizeof(RecordPrefix) == record_alignment);
+
+struct RecordHead {
+  RecordPrefix prefix;
+  std::uint64_t ticks;
+  const char* pattern;
+  const Shape* shape;
+  std::source_location where;  // one address, of a constant of the compiler's
+  const LoggerState* logger;
+};
+static_assert(std::is_trivially_copyable_v<RecordHead> && sizeof(RecordHead) == 48);
+
+}  // namespace katana::log
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,85 @@
+// Exposition: a registry as text for a scraper, in pieces of the size that the caller has room for.
+//
+//   Exposition exposition(registry, Format::prometheus);
+//   while (!exposition.done()) sink.write({piece, exposition.fill(piece)});
+//
+// Owns       its place in the registry, and the histogram that it is in the midst of.
+// Borrows    the Registry, which must outlive it.
+// Thread     one; those who count and those who register go on meanwhile.
+// Allocates  little: what it holds does not grow with the number of series.
+// Fails      never. A piece smaller than piece_bytes_min is the caller's defect.
+// Invariant  every histogram is told from one moment: buckets rise, and +Inf equals _count.
+//            Different series may be told from different moments.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "katana/observe/metrics/registry.hpp"
+
+namespace katana::metrics {
+
+enum class Format : std::uint8_t { prometheus, open_metrics };
+
+inline constexpr std::string_view prometheus_content_type =
+    "text/plain; version=0.0.4; charset=utf-8";
+inline constexpr std::string_view open_metrics_content_type =
+    "application/openmetrics-text; version=1.0.0; charset=utf-8";
+constexpr std::string_view content_type(Format format) noexcept {
+  return format == Format::prometheus ? prometheus_content_type : open_metrics_content_type;
+}
+// OpenMetrics when an Accept field prefers it to plain text: what Prometheus sends. Text otherwise.
+Format choose_format(std::string_view accept) noexcept;
+
+class Exposition {
+ public:
+  // The longest line that the limits of family.hpp permit, and more.
+  static constexpr std::size_t piece_bytes_min = 16 * 1024;
+
+  // Refreshes the registry.
+  Exposition(Registry& registry, Format format);
+
+  // Fills the front of `out`, whole lines, and returns how many octets; 0 only when done() is true.
+  // REQUIRES out.size() ≥ piece_bytes_min.
+  std::size_t fill(std::span<char> out);
+  bool done() const noexcept { return done_; }
+
+ private:
+  class Piece;
+
+  void begin_family();
+  bool fill_family(detail::FamilyState& family, Piece& piece);
+  bool fill_values(const detail::FamilyState& family, std::size_t end, Piece& piece);
+  bool fill_histogram(const detail::FamilyState& family, Piece& piece);
+  void snap_histogram(const detail::FamilyState& family);
+
+  std::vector<detail::FamilyState*> families_;  // as they were when it began
+  const Format format_;
+  bool at_end_ = false;  // head_ is what stands behind the last family
+  bool done_ = false;
+  std::size_t family_ = 0;
+  std::size_t series_ = 0;
+  std::size_t line_ = 0;
+  bool begun_ = false;                 // the family's HELP and TYPE are written
+  std::string_view head_;              // … and this is what they say
+  std::vector<std::uint64_t> counts_;  // of each bucket
+  std::vector<std::uint64_t> told_;    // cumulative, as they are told
+  double sum_ = 0;
+};
+
+// All of it, appended to anything that has append(std::string_view): Text, std::string.
+template <class Sink>
+void write_exposition(Registry& registry, Format format, Sink& sink) {
+  std::vector<char> piece(Exposition::piece_bytes_min);
+  Exposition exposition(registry, format);
+  while (!exposition.done()) {
+    sink.append(std::string_view(piece.data(), exposition.fill(piece)));
+  }
+}
+
+}  // namespace katana::metrics
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,209 @@
+// Family: what the series of one name share, and the text that stands before their values.
+//
+// Owns       its series: cells or a value each, and their pre-rendered text. Series are never
+//            removed, so a handle stays valid as long as the Registry.
+// Thread     any; a mutex of its own. Handles do not take it.
+// Allocates  when a series is resolved for the first time.
+// Fails      resolve() is an Error that names the family: wrong number of values, a value longer
+//            than label_bytes_max, more series than the family may have. with() gives the overflow
+//            series instead.
+// Invariant  text of series `n`, line `l` never changes once it is there.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <initializer_list>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "katana/base/system/result.hpp"
+#include "katana/observe/metrics/buckets.hpp"
+#include "katana/observe/metrics/instruments.hpp"
+
+namespace katana::metrics {
+
+enum class Kind : std::uint8_t { counter, gauge, observed_counter, histogram, log_histogram };
+std::string_view kind_name(Kind kind) noexcept;
+
+inline constexpr std::size_t name_bytes_max = 200;
+inline constexpr std::size_t help_bytes_max = 1000;
+inline constexpr std::size_t labels_max = 16;
+inline constexpr std::size_t label_name_bytes_max = 64;
+inline constexpr std::size_t label_bytes_max = 256;
+// What stands for the label values of the series that had no room: `{method="_overflow"}`.
+inline constexpr std::string_view overflow_value = "_overflow";
+
+struct Description {
+  std::string name = {};  // [a-zA-Z_:][a-zA-Z0-9_:]*; of a counter with or without "_total"
+  std::string help = {};  // one sentence; required
+  std::vector<std::string> labels = {};  // names: [a-zA-Z_][a-zA-Z0-9_]*, not "le", not "__…"
+  std::string unit = {};                 // a base unit that the name ends with: "seconds", "bytes"
+  std::size_t series_max = 0;            // 0: the registry's
+
+  bool operator==(const Description&) const = default;
+};
+
+// How a log-linear histogram is told: its whole numbers by `divisor`.
+// Divided, because 63 / 1e9 is 6.3e-08 and 63 * 1e-9 is not.
+struct LogShape {
+  LogBuckets buckets = LogBuckets();
+  double divisor = 1e9;  // nanoseconds in, seconds out
+  // What a scraper is told: of each of these values, as they are counted, its bucket. Empty: the
+  // buckets that end a power of two.
+  std::vector<std::uint64_t> told = {};
+
+  bool operator==(const LogShape&) const = default;
+};
+
+class Registry;
+
+namespace detail {
+
+class FamilyState {
+ public:
+  FamilyState(Kind kind, Description description);
+  ~FamilyState();
+  FamilyState(const FamilyState&) = delete;
+  FamilyState& operator=(const FamilyState&) = delete;
+
+  void set_bounds(Bounds bounds);
+  void set_shape(const LogShape& shape);
+
+  Kind kind() const noexcept { return kind_; }
+  // Without "_total".
+  const Description& description() const noexcept { return description_; }
+  const std::optional<Bounds>& bounds() const noexcept { return bounds_; }
+  const std::optional<LogShape>& shape() const noexcept { return shape_; }
+
+  Result<std::uint32_t> resolve(std::span<const std::string_view> values);
+  // The overflow series where resolve() would fail; `overflowed` says so. Nothing when the process
+  // has no cells left for even that.
+  std::optional<std::uint32_t> resolve_or_overflow(std::span<const std::string_view> values,
+                                                   bool& overflowed);
+
+  Counter counter(std::uint32_t series);
+  std::atomic<double>& value(std::uint32_t series);
+  Histogram histogram(std::uint32_t series);
+  LogHistogram log_histogram(std::uint32_t series);
+
+  // ---- what the exposition reads, under lock()
+  std::unique_lock<std::mutex> lock() { return std::unique_lock(mutex_); }
+  std::size_t series_count() const noexcept { return cells_.size(); }
+  std::size_t lines_per_series() const noexcept { return lines_per_series_; }
+  // What stands before the first series: HELP and TYPE, and UNIT of OpenMetrics.
+  const std::string& head(bool open_metrics) const noexcept { return heads_[open_metrics ? 1 : 0]; }
+  // What stands before the value: `name{label="value"} `.
+  std::string_view text(std::size_t series, std::size_t line) const noexcept {
+    const std::size_t index = series * lines_per_series_ + line;
+    const std::size_t begin = index == 0 ? 0 : text_ends_[index - 1];
+    return {text_.data() + begin, text_ends_[index] - begin};
+  }
+  const cells::Range& cells(std::size_t series) const noexcept { return cells_[series]; }
+  double value_of(std::size_t series) const noexcept {
+    return values_[series].load(std::memory_order_relaxed);
+  }
+  // Buckets that are told, by the index of the last one that each includes.
+  const std::vector<std::size_t>& told_buckets() const noexcept { return told_; }
+
+ private:
+  struct Hash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view text) const noexcept {
+      return std::hash<std::string_view>()(text);
+    }
+  };
+
+  Result<std::uint32_t> find_or_add(std::span<const std::string_view> values, bool overflow);
+  Result<std::uint32_t> add(std::string key, std::span<const std::string_view> values);
+  void render(std::span<const std::string_view> values);
+  std::size_t cells_per_series() const noexcept;
+
+  const Kind kind_;
+  const Description description_;
+  const std::array<std::string, 2> heads_;
+  std::optional<Bounds> bounds_;
+  std::optional<LogShape> shape_;
+  std::vector<std::string> le_;  // texts of the bounds that are told, without +Inf
+  std::vector<std::size_t> told_;
+  std::size_t lines_per_series_ = 1;
+
+  std::mutex mutex_;  // guards what follows
+  std::unordered_map<std::string, std::uint32_t, Hash, std::equal_to<>> by_values_;
+  std::vector<cells::Range> cells_;
+  std::deque<std::atomic<double>> values_;  // of gauges; never moved
+  std::string text_;
+  std::vector<std::size_t> text_ends_;
+};
+
+[[gnu::cold]] void count_overflow(Registry& registry, const FamilyState& family);
+
+}  // namespace detail
+
+// A family of series that are told apart by the values of its labels. Copy it freely.
+template <class Instrument>
+class Family {
+ public:
+  // The series of these values, in the order of the labels; made when it is new. What is no UTF-8
+  // becomes U+FFFD. Values longer than label_bytes_max and series beyond the limit are Errors.
+  Result<Instrument> resolve(std::span<const std::string_view> values) const {
+    auto series = state_->resolve(values);
+    if (!series) return std::unexpected(series.error());
+    return make(*series);
+  }
+  Result<Instrument> resolve(std::initializer_list<std::string_view> values) const {
+    return resolve(std::span(values.begin(), values.size()));
+  }
+  // For values that come from a peer: never fails. What resolve() would refuse is counted in one
+  // series whose labels all say "_overflow", and in katana_metrics_overflowed_total. REQUIRES as
+  // many values as there are labels.
+  template <class... Values>
+  Instrument with(const Values&... values) const {
+    const std::array<std::string_view, sizeof...(values)> all{std::string_view(values)...};
+    bool overflowed = false;
+    const auto series = state_->resolve_or_overflow(all, overflowed);
+    if (overflowed) detail::count_overflow(*registry_, *state_);
+    return series ? make(*series) : Instrument();
+  }
+
+ private:
+  friend class Registry;
+  Family(detail::FamilyState& state, Registry& registry) noexcept
+      : state_(&state), registry_(&registry) {}
+  Instrument make(std::uint32_t series) const;
+
+  detail::FamilyState* state_;
+  Registry* registry_;
+};
+
+template <>
+inline Counter Family<Counter>::make(std::uint32_t series) const {
+  return state_->counter(series);
+}
+template <>
+inline Gauge Family<Gauge>::make(std::uint32_t series) const {
+  return Gauge(state_->value(series));
+}
+template <>
+inline ObservedCounter Family<ObservedCounter>::make(std::uint32_t series) const {
+  return ObservedCounter(state_->value(series));
+}
+template <>
+inline Histogram Family<Histogram>::make(std::uint32_t series) const {
+  return state_->histogram(series);
+}
+template <>
+inline LogHistogram Family<LogHistogram>::make(std::uint32_t series) const {
+  return state_->log_histogram(series);
+}
+
+}  // namespace katana::metrics
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,149 @@
+// Counter, Gauge, ObservedCounter, Histogram, LogHistogram: handles to one series each. Resolve one
+// from its family once, keep it, copy it.
+//
+// Owns       nothing.
+// Borrows    its series, which lives as long as the Registry.
+// Thread     any; one handle may be used by all at once.
+// Allocates  once per thread (see cells.hpp).
+// Fails      never. A default-constructed handle counts where nobody looks.
+// Invariant  Counter and the histograms write memory of the calling thread only. A Gauge is one
+//            number that all threads share, because "set" has no meaning for parts of it.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "katana/base/values/instant.hpp"
+#include "katana/observe/metrics/buckets.hpp"
+#include "katana/observe/metrics/cells.hpp"
+
+namespace katana::metrics {
+
+class Counter {
+ public:
+  Counter() noexcept = default;
+  explicit Counter(const cells::Range& cell) noexcept : offset_(cells::offset_of(cell)) {}
+  void add(std::uint64_t count = 1) const noexcept { cells::add(offset_, count); }
+  // Of all threads. Takes a lock: for tests and reports, not for decisions in a hot path.
+  std::uint64_t value() const noexcept {
+    return cells::Reading().sum({offset_ / sizeof(std::uint64_t), 1});
+  }
+
+ private:
+  cells::Offset offset_ = 0;
+};
+
+namespace detail {
+inline std::atomic<double> nobodys_value = 0;
+inline const Bounds no_bounds;  // one bucket for everything
+}  // namespace detail
+
+class Gauge {
+ public:
+  Gauge() noexcept = default;
+  explicit Gauge(std::atomic<double>& value) noexcept : value_(&value) {}
+  void set(double value) const noexcept { value_->store(value, std::memory_order_relaxed); }
+  void add(double amount) const noexcept { value_->fetch_add(amount, std::memory_order_relaxed); }
+  void subtract(double amount) const noexcept { add(-amount); }
+  double value() const noexcept { return value_->load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<double>* value_ = &detail::nobodys_value;
+};
+
+// A counter that is kept elsewhere and read from there before each scrape: the kernel's, a pool's.
+class ObservedCounter {
+ public:
+  ObservedCounter() noexcept = default;
+  explicit ObservedCounter(std::atomic<double>& value) noexcept : value_(&value) {}
+  // What is below the value so far, or NaN, is ignored: a counter does not go backwards.
+  void observe(double value) const noexcept {
+    double before = value_->load(std::memory_order_relaxed);
+    while (value > before &&
+           !value_->compare_exchange_weak(before, value, std::memory_order_relaxed)) {
+    }
+  }
+  double value() const noexcept { return value_->load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<double>* value_ = &detail::nobodys_value;
+};
+
+class Histogram {
+ public:
+  Histogram() noexcept = default;
+  Histogram(const cells::Range& cells, const Bounds& bounds) noexcept
+      : offset_(cells::offset_of(cells)), bounds_(&bounds), cells_(cells) {}
+
+  // What is negative or NaN is observed as zero: the sum is a counter to whoever scrapes it.
+  void observe(double value) const noexcept {
+    value = value > 0 ? value : 0;
+    const std::size_t bucket = bounds_->find(value);
+    std::uint64_t* const all = cells::here();
+    if (all == nullptr) [[unlikely]] {
+      return observe_slowly(bucket, value);
+    }
+    std::uint64_t* const own = cells::at(all, offset_);
+    cells::detail::add(own[1 + bucket], std::uint64_t{1});
+    cells::detail::add(own[0], value);
+  }
+  std::uint64_t count() const noexcept;
+  double sum() const noexcept;
+
+ private:
+  [[gnu::cold]] void observe_slowly(std::size_t bucket, double value) const noexcept;
+
+  cells::Offset offset_ = 0;  // the sum, then one for each bucket
+  const Bounds* bounds_ = &detail::no_bounds;
+  cells::Range cells_;
+};
+
+// What a LogHistogram held at one moment.
+struct LogSnapshot {
+  LogBuckets buckets;
+  std::vector<std::uint64_t> counts;
+  std::uint64_t count = 0;
+  std::uint64_t sum = 0;
+
+  // The largest value of the bucket that holds the observation of rank ⌈q × count⌉, 0 ≤ q ≤ 1: off
+  // by at most 2^-precision_bits. 0 when there is none.
+  std::uint64_t quantile(double q) const noexcept;
+
+  // Of the same buckets: both together; what came since an earlier one.
+  LogSnapshot& operator+=(const LogSnapshot& other);
+  LogSnapshot& operator-=(const LogSnapshot& earlier);
+};
+
+class LogHistogram {
+ public:
+  LogHistogram() noexcept = default;
+  LogHistogram(const cells::Range& cells, const LogBuckets& buckets) noexcept
+      : offset_(cells::offset_of(cells)), buckets_(buckets), cells_(cells) {}
+
+  void observe(std::uint64_t value) const noexcept {
+    const std::size_t bucket = buckets_.find(value);
+    std::uint64_t* const all = cells::here();
+    if (all == nullptr) [[unlikely]] {
+      return observe_slowly(bucket, value);
+    }
+    std::uint64_t* const own = cells::at(all, offset_);
+    cells::detail::add(own[1 + bucket], std::uint64_t{1});
+    cells::detail::add(own[0], value);
+  }
+  // In nanoseconds. A negative duration, as clocks that were set give, is observed as zero.
+  void observe(Duration duration) const noexcept {
+    observe(duration.ns > 0 ? static_cast<std::uint64_t>(duration.ns) : std::uint64_t{0});
+  }
+  LogSnapshot snapshot() const;
+
+ private:
+  [[gnu::cold]] void observe_slowly(std::size_t bucket, std::uint64_t value) const noexcept;
+
+  cells::Offset offset_ = 0;  // the sum, then one for each bucket
+  LogBuckets buckets_ = LogBuckets::only_one();
+  cells::Range cells_;
+};
+
+}  // namespace katana::metrics
+
+// SPDX-License-Identifier: Apache-2.0

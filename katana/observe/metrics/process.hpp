@@ -1,0 +1,49 @@
+// Process: what the kernel knows of this process, as metrics with the names that dashboards expect:
+// process_cpu_seconds_total, process_resident_memory_bytes, process_virtual_memory_bytes,
+// process_open_fds, process_max_fds, process_start_time_seconds, process_threads.
+//
+// Thread     that of the scrape.
+// Allocates  while reading; a scrape is not a hot path.
+// Fails      read_process() names the file that could not be read; a figure that cannot be read at
+//            a scrape keeps its last value.
+// Source     proc(5): stat, limits, fd.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "katana/base/system/result.hpp"
+#include "katana/observe/metrics/registry.hpp"
+
+namespace katana::metrics {
+
+struct ProcessFigures {
+  double cpu_seconds = 0;         // user and system
+  double start_time_seconds = 0;  // Unix time
+  double resident_bytes = 0;
+  double virtual_bytes = 0;
+  double threads = 0;
+  double open_fds = 0;
+  double max_fds = 0;  // +Inf: unlimited
+};
+
+// What the kernel counts in.
+struct ProcessUnits {
+  double ticks_per_second = 100;
+  double page_bytes = 4096;
+};
+ProcessUnits system_units() noexcept;
+
+// `root` is where proc is mounted. `start_time_seconds` is what an earlier call found, which does
+// not change and is costly to find; 0: it is to be found.
+Result<ProcessFigures> read_process(const std::string& root = "/proc",
+                                    const ProcessUnits& units = system_units(),
+                                    double start_time_seconds = 0);
+
+// Registers the process_* metrics, which are read anew at each scrape. Once for each registry.
+Result<void> add_process_metrics(Registry& registry, const std::string& root = "/proc");
+
+}  // namespace katana::metrics
+
+// SPDX-License-Identifier: Apache-2.0

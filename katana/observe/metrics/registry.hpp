@@ -1,0 +1,94 @@
+// Registry: the metrics of one program, by name.
+//
+//   Registry registry;
+//   auto requests = registry.counters({.name = "shop_requests", .help = "Requests that were
+//                                      answered.", .labels = {"method", "status"}});
+//   Counter get_ok = requests->with("GET", "200");   // once
+//   get_ok.add();                                    // about a nanosecond, from any thread
+//
+// Owns       every family and its series, until it is destroyed.
+// Thread     any.
+// Allocates  when families and series are made.
+// Fails      registering is an Error that names the metric and what to change: a name or label
+//            that Prometheus would refuse, no help, a name that is taken with another description.
+//            The same description again gives the same family.
+// Invariant  no two families expose a sample of the same name.
+//
+// There is no global registry: main() makes one and gives it to those who count.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "katana/base/system/result.hpp"
+#include "katana/observe/metrics/family.hpp"
+
+namespace katana::metrics {
+
+struct RegistryOptions {
+  // Series of a family that says nothing else. Beyond it comes the overflow series.
+  std::size_t series_per_family_max = 2000;
+};
+
+class Registry {
+ public:
+  explicit Registry(const RegistryOptions& options = {});
+  ~Registry();
+  Registry(const Registry&) = delete;
+  Registry& operator=(const Registry&) = delete;
+
+  Result<Family<Counter>> counters(Description description);
+  Result<Family<Gauge>> gauges(Description description);
+  Result<Family<ObservedCounter>> observed_counters(Description description);
+  // A value is counted in the bucket of the smallest bound that is not below it.
+  Result<Family<Histogram>> histograms(Description description, std::vector<double> bounds);
+  Result<Family<LogHistogram>> log_histograms(Description description, const LogShape& shape = {});
+
+  // The same without labels: a family of one series.
+  Result<Counter> counter(std::string name, std::string help);
+  Result<Gauge> gauge(std::string name, std::string help);
+  Result<Histogram> histogram(std::string name, std::string help, std::vector<double> bounds);
+  Result<LogHistogram> log_histogram(std::string name, std::string help,
+                                     const LogShape& shape = {});
+
+  // Called before each scrape, one at a time, by the thread that scrapes: sets gauges and observed
+  // counters to what is kept elsewhere. What it borrows must outlive the registry.
+  void before_scrape(std::function<void()> refresh);
+
+  // What all series of a log histogram hold together, without those whose labels have the text
+  // `except`. Nothing when there is no such family, or no series. For reports, as
+  // LogHistogram::snapshot().
+  std::optional<LogSnapshot> sum_of(std::string_view name, std::string_view except = {}) const;
+
+  // ---- for the exposition
+  void refresh();
+  // Those that there are; none is ever removed.
+  std::vector<detail::FamilyState*> families() const;
+
+ private:
+  Result<detail::FamilyState*> add(Kind kind, Description description, std::optional<Bounds> bounds,
+                                   std::optional<LogShape> shape);
+  template <class Instrument>
+  Result<Family<Instrument>> add_family(Kind kind, Description description,
+                                        std::optional<Bounds> bounds = {},
+                                        std::optional<LogShape> shape = {});
+  friend void detail::count_overflow(Registry& registry, const detail::FamilyState& family);
+
+  const RegistryOptions options_;
+  mutable std::mutex mutex_;  // guards families and names
+  std::vector<std::unique_ptr<detail::FamilyState>> families_;
+  std::unordered_map<std::string, detail::FamilyState*> by_sample_name_;
+  std::mutex refresh_mutex_;  // guards refreshers, and is held while they run
+  std::vector<std::function<void()>> refreshers_;
+  detail::FamilyState* overflowed_ = nullptr;
+};
+
+}  // namespace katana::metrics
+
+// SPDX-License-Identifier: Apache-2.0

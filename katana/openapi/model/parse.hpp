@@ -1,0 +1,50 @@
+// parse(): the text of a file, JSON or YAML, as a tree of nodes with their positions.
+//
+// Text that begins with `{` or `[` is JSON (RFC 8259) if it can be read so, or if the name ends
+// with ".json"; all else is YAML 1.2 with the core schema. YAML's aliases are copies of what their
+// anchor stands for; `<<` takes over the keys of an object, or of several, that are not there
+// themselves. Tags are not looked at.
+//
+// Owns       nothing.
+// Thread     any.
+// Allocates  at most nodes_max nodes, whatever aliases multiply.
+// Fails      adds to `problems`: text that is not UTF-8, a syntax error, a key that stands twice, a
+//            key that is not text, a second document, more than depth_max levels or nodes_max
+//            nodes. What could be read is returned in any case.
+// Invariant  no text throws or aborts.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "katana/base/text/bytes.hpp"
+#include "katana/openapi/model/node.hpp"
+
+namespace katana::openapi::model {
+
+// A fault in the text; SourceSet makes it a Problem of the file.
+struct ParseProblem {
+  Position position;  // where it was found
+  std::string words;  // without the place: "expected a value"
+};
+
+// A text as far as it could be read.
+struct Parsed {
+  Node root = {};                           // null when nothing could be read
+  std::size_t nodes = 0;                    // counted against nodes_max: with what aliases copied
+  std::vector<ParseProblem> problems = {};  // in the order found; empty: all was read
+};
+
+Parsed parse(Bytes text, Bytes name, std::size_t depth_max, std::size_t nodes_max);
+
+// As parse(), by RFC 8259 alone; `text` has to be UTF-8.
+Parsed parse_json(Bytes text, std::size_t depth_max, std::size_t nodes_max);
+// As parse(), by YAML 1.2 alone; `text` has to be UTF-8.
+Parsed parse_yaml(Bytes text, std::size_t depth_max, std::size_t nodes_max);
+// Leaves the first of each name, and reports the others.
+void drop_repeated(Node& object, std::vector<ParseProblem>& problems);
+
+}  // namespace katana::openapi::model
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,250 @@
+// Bus: publish and subscribe between the reactors of a process, and between processes.
+//
+//   bus.publish({.subject = "prices.tea", .payload = "42"});         // from any thread
+//
+//   auto subscribed = bus.subscribe("prices.*", [](const bus::Delivery& message) { … });
+//   bus::Subscription subscription = *std::move(subscribed);         // until it is destroyed
+//
+//   Result<bus::HeldMessage> answer = co_await bus.request("stock.tea", "how much?", seconds(1));
+//
+// What a message that publish() took is promised, by Bus::promise():
+//
+//   in_process    MemoryBus. Every subscriber of this process at the time of the call is given it
+//                 once, in the order in which its publisher published, unless too much waits for
+//                 the subscriber's reactor: then the newest are dropped, and the subscriber is told
+//                 how many, or that there were some.
+//   at_most_once  NATS. The same within the process, server or no server. In other processes: once,
+//                 in the order of its publisher and subject, or not at all. What is lost is found
+//                 by the publisher's numbers, at the latest with the numbers that it repeats when
+//                 it falls silent (sequence.hpp), and told as `missed`; after an outage everybody
+//                 is told `may_have_missed`, until the numbers say how many.
+//   at_least_once what a stream acknowledged (streams.hpp), for its consumers: again until they
+//                 acknowledge it, from any position; of one id one is stored.
+//
+// Of a queue group every message has one subscriber, by choice of the bus; groups are not told of
+// gaps that the numbers would show, because each subscriber sees a part.
+//
+// Bounds, each with a counter in BusFigures:
+//
+//   what waits for a reactor    queue_messages_max, queue_bytes_max: the newest is dropped, and its
+//                               subscribers are told
+//   a Messages (messages.hpp)   its own bounds: drop_oldest, drop_newest, or disconnect; told
+//   requests that are waiting   requests_max for each reactor: resource_exhausted
+//   what waits for a server     AwayOptions: refused, or kept up to a bound; publish() says so
+//
+// Owns       what is under way. Subscriptions refer to it: it outlives them.
+// Borrows    a Publication, for the call.
+// Thread     publish(), health() and figures() any; subscribe() and request() a reactor's, and the
+//            handler is called there, never within a call of the bus: in the same turn when a
+//            message comes from the same reactor or from a thread that was in time.
+// Allocates  a block for each message; an entry for each reactor that has subscribers.
+// Fails      publish() and subscribe() with an Error: invalid_argument for a subject,
+//            out_of_range for a payload, unavailable where the server is away and nothing is to be
+//            kept, permission_denied for what the server does not allow.
+// Invariant  a message that a publisher publishes first is given first to each of its subscribers.
+//            A handler is not called once its Subscription is destroyed.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "katana/base/coroutine/task.hpp"
+#include "katana/base/system/result.hpp"
+#include "katana/base/values/instant.hpp"
+#include "katana/stores/bus/message.hpp"
+#include "katana/stores/bus/notice.hpp"
+
+namespace katana::bus {
+
+class FanOut;
+class Streams;
+
+// How far a bus can be relied on; see above.
+enum class Promise : std::uint8_t {
+  in_process,    // there is no other process: nothing is lost but by the bounds of queues
+  at_most_once,  // others may miss messages: subscribers should heed notices
+};
+
+// How one subscription differs from a plain one.
+struct SubscribeOptions {
+  // Of those that subscribe to the same pattern in the same group, one is given a message. One
+  // token. Empty: none.
+  std::string queue_group = {};
+  // False: what this process publishes is not given to this subscriber, for who has delivered that
+  // already.
+  bool own = true;
+  // Is told what the subscriber did not get, and of the connection. None: it is counted alone.
+  std::move_only_function<void(const Notice&)> on_notice = {};
+};
+
+// Called on the subscriber's reactor for each message, which is borrowed for the call.
+using Handler = std::move_only_function<void(const Delivery&)>;
+
+// Where subscriptions are.
+class SubscriptionOwner {
+ public:
+  // Ignored when the subscription is gone.
+  virtual void cancel(std::uint64_t number) noexcept = 0;
+
+ protected:
+  ~SubscriptionOwner() = default;
+};
+
+// Unsubscribes when it is destroyed, on its reactor's thread, or once that reactor is gone.
+class [[nodiscard]] Subscription {
+ public:
+  Subscription() noexcept = default;
+  Subscription(std::shared_ptr<SubscriptionOwner> owner, std::uint64_t number) noexcept
+      : owner_(std::move(owner)), number_(number) {}
+  Subscription(Subscription&& other) noexcept = default;
+  Subscription& operator=(Subscription&& other) noexcept {
+    std::swap(owner_, other.owner_);
+    std::swap(number_, other.number_);
+    return *this;
+  }
+  ~Subscription() { cancel(); }
+
+  // As its destructor. Within its handler, too.
+  void cancel() noexcept {
+    // The handler that has this object may be destroyed by it.
+    if (const auto owner = std::move(owner_)) owner->cancel(number_);
+  }
+  // False: there is none, or it was cancelled.
+  explicit operator bool() const noexcept { return owner_ != nullptr; }
+
+ private:
+  std::shared_ptr<SubscriptionOwner> owner_;
+  std::uint64_t number_ = 0;
+};
+
+// A message that is to be answered; see Bus::request().
+struct Request {
+  std::string subject = {};       // of who answers; the subject of the answer is made by the bus
+  std::string payload = {};       // at most BusOptions::payload_bytes_max octets
+  Duration timeout = seconds(5);  // to the answer; the coroutine's deadline may be earlier
+  std::string id = {};            // as Publication::id
+};
+
+// Who may have a message that publish() took; both false: nothing is known.
+struct Published {
+  // It is known that nobody is subscribed. Known in process; of a server only by the answer to a
+  // request.
+  bool nobody = false;
+  bool is_here = false;  // somebody in this process is, and in no queue group
+};
+
+// How the bus stands with its server.
+enum class BusState : std::uint8_t {
+  in_process,  // there is no server
+  connecting,  // for the first time
+  connected,
+  reconnecting,  // it was connected; see Health::since
+  closed,        // for good: Health::detail says why
+};
+Bytes name_of(BusState state) noexcept;  // as the enumerator is spelt; for logs and health pages
+
+// How the bus stood when health() was called.
+struct Health {
+  // What is published leaves the process now, and every stream that is read or stored to goes on.
+  // Without a server always true.
+  bool ready = false;
+  BusState state = BusState::connecting;  // `ready` is true for in_process and connected alone
+  Instant since = {};                     // it has been in this state
+  std::string detail =
+      {};  // the server, or why there is none, or which stream cannot go on and why
+};
+
+// Since the bus was made, over all reactors.
+struct BusFigures {
+  std::uint64_t published = 0;          // calls of publish() whose subject and sizes are right
+  std::uint64_t published_bytes = 0;    // payloads
+  std::uint64_t refused = 0;            // publications, with an Error
+  std::uint64_t delivered = 0;          // calls of handlers
+  std::uint64_t received = 0;           // from other processes
+  std::uint64_t received_bytes = 0;     // payloads
+  std::uint64_t dropped = 0;            // for one reactor, because too much waited for it
+  std::uint64_t stream_dropped = 0;     // by the bounds of a Messages
+  std::uint64_t missed = 0;             // that the numbers of publishers showed
+  std::uint64_t uncertain = 0;          // times that `may_have_missed` was told
+  std::uint64_t duplicates = 0;         // that the numbers showed, and nobody was given
+  std::uint64_t requests = 0;           // begun, whatever came of them
+  std::uint64_t requests_failed = 0;    // unanswered, or refused
+  std::uint64_t reconnects = 0;         // the first connection is none
+  std::uint64_t kept = 0;               // at present, for a server that is away
+  std::uint64_t kept_bytes = 0;         // of these: memory, with the texts of each message
+  std::uint64_t kept_refused = 0;       // publications for which there was no room
+  std::uint64_t subscriptions = 0;      // at present
+  std::uint64_t waiting = 0;            // at present, for reactors
+  std::uint64_t waiting_bytes = 0;      // of these: memory
+  std::uint64_t stream_recoveries = 0;  // consumers that were made again
+  std::uint64_t stream_gaps = 0;        // times that a consumer told data_loss
+  std::uint64_t stream_missed = 0;      // StoredMessage::missed of all that was given
+  std::uint64_t streams_stalled = 0;    // at present: consumers and submissions that cannot go on
+  std::uint64_t submitted = 0;          // at present: kept until a stream has acknowledged them
+  std::uint64_t not_stored = 0;         // of these: left when the process or its reactor ended
+};
+
+// Bounds of a bus, fixed when it is made.
+struct BusOptions {
+  std::size_t payload_bytes_max = 1024 * 1024;  // beyond it publish() is out_of_range
+  // For each reactor.
+  std::size_t queue_messages_max = 64 * 1024;
+  std::size_t queue_bytes_max = std::size_t{64} * 1024 * 1024;
+  std::size_t requests_max = 4096;
+  std::size_t subscriptions_max = 64 * 1024;
+};
+
+// What publish() does while there is no server. Subscribers of this process are given the message
+// in any case.
+enum class WhenAway : std::uint8_t {
+  refuse,  // unavailable
+  keep,    // for when the server is there again, in order; beyond the bounds: resource_exhausted
+};
+// The bounds count what waits for the home reactor, too: they hold with a server as well.
+struct AwayOptions {
+  WhenAway policy = WhenAway::keep;                      // holds before the first connection, too
+  std::size_t messages_max = 8 * 1024;                   // of all threads together
+  std::size_t bytes_max = std::size_t{8} * 1024 * 1024;  // memory, with the texts of each message
+};
+
+class Bus {
+ public:
+  virtual ~Bus() = default;
+  Bus(const Bus&) = delete;
+  Bus& operator=(const Bus&) = delete;
+
+  // Never waits. After unavailable or resource_exhausted it was given here all the same.
+  virtual Result<Published> publish(const Publication& publication) = 0;
+  // Without headers, id and reply subject.
+  Result<Published> publish(Bytes subject, Bytes payload) {
+    return publish({.subject = subject, .payload = payload});
+  }
+  // Until the Subscription is destroyed; what was published before the call is not given.
+  virtual Result<Subscription> subscribe(Bytes pattern, Handler handler,
+                                         SubscribeOptions options = {}) = 0;
+  // The first answer. deadline_exceeded after `timeout`, or by the deadline of the coroutine, if
+  // that is earlier; unavailable at once when it is known that nobody answers.
+  Task<Result<HeldMessage>> request(Request request);
+  Task<Result<HeldMessage>> request(std::string subject, std::string payload,
+                                    Duration timeout = seconds(5)) {
+    return request({std::move(subject), std::move(payload), timeout, {}});
+  }
+
+  virtual Promise promise() const noexcept = 0;  // the same for the life of the bus
+  virtual Health health() const = 0;             // takes a lock: for probes, not for each message
+  virtual BusFigures figures() const = 0;  // takes locks and sums over the reactors: for metrics
+  // What keeps messages. Null: this bus does not.
+  virtual Streams* streams() noexcept { return nullptr; }
+  // The reactors' side of it.
+  virtual FanOut& fan_out() noexcept = 0;
+
+ protected:
+  Bus() = default;
+};
+
+}  // namespace katana::bus
+
+// SPDX-License-Identifier: Apache-2.0

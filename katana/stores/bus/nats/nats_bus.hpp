@@ -1,0 +1,126 @@
+// NatsBus: a bus between processes, by NATS servers.
+//
+//   NatsOptions options;
+//   if (auto parsed = bus::parse_nats_url("nats://a,b,c", options); !parsed) …
+//   std::unique_ptr<bus::NatsBus> bus = *bus::NatsBus::make(options);
+//   bus->start(reactor);                      // on the thread of that reactor, its home
+//
+// One connection serves the process. What other reactors and threads publish goes to its home
+// reactor, with one message a turn; what comes is given to each reactor likewise. All that is
+// published in a turn is one send.
+//
+//   SUB a.>          what this process wants of others: it gives itself what it publishes
+//   SUB _numbers.a.> the repeated numbers of what others publish (sequence.hpp)
+//   a second connection, which is made with the first queue group: the server chooses among all
+//   members, those of the publisher's process, too
+//
+// A message carries its publisher's number as the header "Katana-Seq: PUBLISHER-NUMBER", in
+// hexadecimal; other clients of NATS see a header more.
+//
+// What is submitted to a stream is sent from the home reactor until the stream has acknowledged it
+// (store_queue.hpp). A drain waits store_drain_max at most until all of it is.
+//
+// Owns       its connections, which live on the home reactor, and what waits for a server.
+// Borrows    the observer of its options.
+// Thread     as Bus says; start() that of the home reactor.
+// Allocates  as Bus says.
+// Fails      make() with an Error for what is wrong with the options; start() never: a server that
+//            is away is what health() says. The bus ends after its home reactor, or on its thread.
+// Invariant  Promise::at_most_once.
+#pragma once
+
+#include <atomic>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "katana/net/upstream/shared.hpp"
+#include "katana/stores/bus/fan_out.hpp"
+#include "katana/stores/bus/nats/jet_streams.hpp"
+#include "katana/stores/bus/nats/options.hpp"
+#include "katana/stores/bus/nats/store_queue.hpp"
+
+namespace katana::bus {
+
+class NatsBus final : public Bus, private Interest {
+ public:
+  // A drain waits at most this long for the server to store what the queue holds.
+  static constexpr Duration store_drain_max = seconds(3);
+
+  // Does not connect; until start() what is published is treated as NatsOptions::away says.
+  static Result<std::unique_ptr<NatsBus>> make(NatsOptions options);
+  ~NatsBus() override;
+
+  // Connects, and goes on until the reactor ends. Once.
+  void start(net::Reactor& home);
+
+  using Bus::publish;
+  Result<Published> publish(const Publication& publication) override;
+  Result<Subscription> subscribe(Bytes pattern, Handler handler,
+                                 SubscribeOptions options = {}) override;
+  Promise promise() const noexcept override { return Promise::at_most_once; }
+  Health health() const override;
+  BusFigures figures() const override;
+  Streams* streams() noexcept override;
+  FanOut& fan_out() noexcept override { return fan_out_; }
+
+  // Any thread. The secrets are in it.
+  const NatsOptions& options() const noexcept { return options_; }
+  // As the server knows it.
+  std::string full_subject(Bytes subject) const;
+
+ private:
+  class Home;
+  struct Change {
+    std::shared_ptr<Pattern> pattern;
+    std::string group;
+    std::uint64_t number;
+    bool is_wanted;
+  };
+
+  NatsBus(NatsOptions options, std::shared_ptr<upstream::Shared> shared,
+          std::shared_ptr<upstream::Shared> groups_shared);
+  void on_wanted(const std::shared_ptr<Pattern>& pattern, Bytes group) noexcept override;
+  void on_unwanted(const std::shared_ptr<Pattern>& pattern, Bytes group) noexcept override;
+  void change(const std::shared_ptr<Pattern>& pattern, Bytes group, bool is_wanted);
+  Result<void> enqueue(HeldMessage& message);
+  Result<void> check_sendable(const Publication& publication);
+  Result<void> submit(const Publication& publication);
+  void ring();
+
+  const NatsOptions options_;
+  const std::shared_ptr<upstream::Shared> shared_;
+  const std::shared_ptr<upstream::Shared> groups_shared_;
+  std::unique_ptr<JetStreams> streams_;
+  StoreQueue to_store_;
+  const std::string id_prefix_;  // of what is submitted without an id
+  std::atomic<std::uint64_t> last_id_ = 0;
+  std::atomic<bool> is_up_ = false;
+  // For publications on the home reactor, which need no lock then.
+  std::atomic<const net::Reactor*> home_reactor_ = nullptr;
+  std::atomic<bool> has_changes_ = false;
+  std::atomic<bool> has_outgoing_ = false;
+  std::atomic<std::uint64_t> payload_max_ = UINT64_MAX;  // of the server
+  std::atomic<std::uint64_t> reconnects_ = 0;
+  std::atomic<std::uint64_t> kept_refused_ = 0;
+
+  mutable std::mutex mutex_;  // guards what follows
+  Home* home_ = nullptr;      // null: not begun, or its reactor has ended
+  std::vector<Change> changes_;
+  std::map<std::pair<const Pattern*, std::string>, std::uint64_t> numbers_;
+  std::uint64_t last_number_ = 0;
+  std::deque<Posted> outgoing_;  // for the home reactor, or a server
+  std::size_t outgoing_bytes_ = 0;
+  bool rung_ = false;
+  Health health_;
+  std::string groups_problem_;  // why the connection of queue groups is away; empty: it is not
+
+  FanOut fan_out_;  // the last member: what it cancels when it ends is told to the others
+};
+
+}  // namespace katana::bus
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,28 @@
+// What a publisher's messages carry: its number, and in which header; and which subjects carry
+// nothing, because they are the server's own.
+//
+// Thread     any.
+// Allocates  never.
+// Fails      never.
+#pragma once
+
+#include <cstdint>
+
+#include "katana/base/text/bytes.hpp"
+#include "katana/stores/bus/requests.hpp"
+
+namespace katana::bus {
+
+// The header that carries a publisher's numbers.
+inline constexpr Bytes sequence_header = "Katana-Seq: ";
+
+// Subjects that have no prefix, and no numbers.
+inline bool is_raw_subject(Bytes subject) noexcept {
+  return subject.starts_with(inbox_prefix) || subject.starts_with('$');
+}
+
+std::uint64_t random_publisher();  // not 0
+
+}  // namespace katana::bus
+
+// SPDX-License-Identifier: Apache-2.0

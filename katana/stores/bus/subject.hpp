@@ -1,0 +1,67 @@
+// Subject: the address of a message, tokens with dots between them: "rooms.lobby.said".
+//
+//   rooms.lobby.said    what is published to; a token is any octets but blanks, controls, '.', '*'
+//                       and '>'
+//   rooms.*.said        '*' stands for one token
+//   rooms.>             '>' stands for one token or more, at the end
+//   rooms.>.said        no pattern: '>' is not at the end
+//
+// Subjects that begin with '_' or '$' are those of the bus itself ("_INBOX.…", "$JS.…"): a wildcard
+// at the beginning of a pattern does not stand for them.
+//
+// Names that users choose go through escape_token(), which makes one token of any octets.
+//
+// Owns       nothing.
+// Thread     any.
+// Allocates  escape_token() and the Errors.
+// Fails      check_subject() and check_pattern() with an Error that names the subject and what is
+//            wrong with it.
+// Invariant  a subject that is a pattern without wildcards matches itself alone.
+#pragma once
+
+#include <string>
+
+#include "katana/base/system/result.hpp"
+#include "katana/base/text/bytes.hpp"
+
+namespace katana::bus {
+
+inline constexpr std::size_t subject_bytes_max = 512;  // of subjects and patterns
+inline constexpr std::size_t subject_tokens_max = 32;  // bounds the depth of an index, too
+
+// May be published to.
+bool is_subject(Bytes text) noexcept;
+// May be subscribed to.
+bool is_pattern(Bytes text) noexcept;
+Result<void> check_subject(Bytes text);
+Result<void> check_pattern(Bytes text);
+bool has_wildcards(Bytes pattern) noexcept;
+// REQUIRES is_pattern(pattern) and is_subject(subject).
+bool matches(Bytes pattern, Bytes subject) noexcept;
+
+// One token that stands for `text`: octets that a token may not have, and '%', become "%2E"; an
+// empty text becomes "%". Different texts have different tokens.
+std::string escape_token(Bytes text);
+// What escape_token() was given; nothing for what it never gives.
+Result<std::string> unescape_token(Bytes token);
+
+// Of the bus itself: begins with '_' or '$'.
+inline bool is_hidden(Bytes subject) noexcept {
+  return subject.starts_with('_') || subject.starts_with('$');
+}
+// Then it matches no hidden subject.
+inline bool begins_with_wildcard(Bytes pattern) noexcept {
+  return pattern.starts_with('*') || pattern.starts_with('>');
+}
+
+// Takes the first token off `rest`, and the dot behind it.
+inline Bytes next_token(Bytes& rest) noexcept {
+  const std::size_t end = rest.find('.');
+  const Bytes token = rest.substr(0, end);
+  rest = end == Bytes::npos ? Bytes() : rest.substr(end + 1);
+  return token;
+}
+
+}  // namespace katana::bus
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,47 @@
+// Envelope: what stands around the octets of a value in a second level, so that nothing is taken
+// for a value of ours that is none.
+//
+//   "KC2" kind until key tags value
+//     kind   'v': the octets of a value follow; 'n': there is known to be none
+//     until  8 octets, the lowest first: milliseconds since 1970 when its time is over
+//     key    4 octets: its size, the lowest first; then the key
+//     tags   1 octet: how many; then of each 1 octet, its size, and the tag
+//
+// Owns       nothing.
+// Thread     any.
+// Allocates  seal() the octets, open() the tags.
+// Fails      open() with nothing: cut off, another version, another key, or a time that is over.
+// Invariant  open() gives what seal() was given, of the same key.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "katana/base/text/bytes.hpp"
+#include "katana/base/values/instant.hpp"
+#include "katana/base/values/timestamp.hpp"
+
+namespace katana::cache::detail {
+
+// What an envelope can have.
+inline constexpr std::size_t tags_max = 64;
+inline constexpr std::size_t tag_bytes_max = 200;
+
+struct Opened {
+  bool absent = false;
+  Duration left = {};  // more than 0
+  std::vector<std::string> tags = {};
+  Bytes value = {};  // part of the octets
+};
+
+// `value`: null: there is known to be none. REQUIRES at most tags_max of at most tag_bytes_max.
+std::string seal(Bytes key, const std::vector<std::string>& tags, const std::string* value,
+                 Timestamp until);
+std::optional<Opened> open(Bytes octets, Bytes key, Timestamp now);
+
+}  // namespace katana::cache::detail
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,32 @@
+// Whatever a second level gives: open() takes nothing but what seal() would make of the same key,
+// and never reads beyond it.
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+
+#include "katana/base/text/bytes.hpp"
+#include "katana/stores/cache/envelope.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace katana;
+  using namespace katana::cache::detail;
+  const Bytes octets(reinterpret_cast<const char*>(data), size);
+  const Timestamp now(std::chrono::seconds(1'700'000'000));
+  for (const Bytes key : {Bytes(), Bytes("k"), Bytes("users:1")}) {
+    const auto opened = open(octets, key, now);
+    if (!opened) continue;
+    if (opened->left <= Duration{}) std::abort();
+    const std::string value(opened->value);
+    const Timestamp until = now + std::chrono::microseconds(opened->left.ns / 1000);
+    const std::string sealed = seal(key, opened->tags, opened->absent ? nullptr : &value, until);
+    const auto again = open(sealed, key, now);
+    if (!again || again->absent != opened->absent || again->value != value ||
+        again->left != opened->left || again->tags != opened->tags) {
+      std::abort();
+    }
+  }
+  return 0;
+}
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,122 @@
+// Options of a cache, and what it counts.
+//
+// Owns       values only.
+// Thread     values.
+// Allocates  as strings do.
+// Fails      check() says which option is wrong, and what would be right.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "katana/base/system/result.hpp"
+#include "katana/base/values/described.hpp"
+#include "katana/base/values/instant.hpp"
+
+namespace katana::cache {
+
+// How a cache uses its second level.
+struct SecondLevelOptions {
+  // Of one call: what takes longer is given up, and the loader asked.
+  Duration timeout = milliseconds(50);
+  // How long a value stays in memory when nobody tells this instance of changes by others: they are
+  // seen after that. 0: as long as it is good.
+  Duration memory_ttl_max = seconds(5);
+  // One instance loads, the others wait for what it puts there: for at most `lease`.
+  bool lock = false;
+  Duration lease = seconds(5);
+  Duration lock_poll = milliseconds(20);
+  // So many failures in a row, and it is left alone for pause_min, then twice as long, …
+  unsigned failures_max = 5;
+  Duration pause_min = seconds(1);
+  Duration pause_max = seconds(30);
+  // Writes in the background at a time.
+  std::size_t writes_max = 1024;
+  // Keys whose removal failed, and is tried again before they are read there.
+  std::size_t owed_max = 4096;
+};
+KATANA_DESCRIBE(
+    SecondLevelOptions,
+    (timeout, range(milliseconds(1), seconds(60)),
+     help("of one call; then the loader is asked instead")),
+    (memory_ttl_max, range(Duration{}, seconds(24 * 3600)),
+     help("how long a value stays in memory where no message tells of changes; 0: its own ttl")),
+    (lock, help("one instance loads a key, the others wait for what it puts there")),
+    (lease, range(milliseconds(100), seconds(300)), help("they wait no longer than that")),
+    (lock_poll, range(milliseconds(1), seconds(10)), help("and look so often")),
+    (failures_max, range(1, 1000), help("failures in a row before it is left alone")),
+    (pause_min, range(milliseconds(10), seconds(3600)), help("for how long at first; doubled")),
+    (pause_max, range(milliseconds(10), seconds(3600)), help("and at most")),
+    (writes_max, range(1, 1 << 20), help("writes in the background at a time")),
+    (owed_max, range(1, 1 << 20), help("removals that failed and are tried again")))
+
+// How much a cache keeps, for how long, and how many loads run.
+struct Options {
+  // For metrics, messages, and the keys in a second level: letters, digits, '-', '_' and '.'.
+  std::string name = "cache";
+  std::size_t bytes_max = std::size_t{64} << 20;  // of memory, all that it takes
+  std::size_t entries_max = 1'000'000;
+  Duration ttl = seconds(60);
+  // How long it is known that there is nothing; 0: not at all.
+  Duration negative_ttl = seconds(5);
+  // Each ttl is shorter by up to so much, so that what was put together does not end together.
+  unsigned ttl_jitter_percent = 10;
+  // A value that is asked for in the last so much of its time is loaded again, once, while everyone
+  // goes on with the old one. 0: not before its end.
+  unsigned refresh_ahead_percent = 0;
+  std::size_t loads_max = 256;             // at a time
+  std::size_t loads_waiting_max = 10'000;  // more are refused
+  Duration load_timeout = seconds(30);
+  unsigned shards = 0;  // rounded up to a power of two; 0: by size
+  SecondLevelOptions second_level = {};
+};
+KATANA_DESCRIBE(
+    Options, (name, length(1, 100), help("in metrics, and before the keys of a second level")),
+    (bytes_max, range(std::size_t{64} << 10, std::size_t{1} << 42),
+     help("memory, with all that is kept beside the values")),
+    (entries_max, range(16, 1'000'000'000), help("how many are kept")),
+    (ttl, range(milliseconds(1), seconds(366 * 24 * 3600)), help("how long a value is good for")),
+    (negative_ttl, range(Duration{}, seconds(24 * 3600)),
+     help("how long it is remembered that there is none; 0: not at all")),
+    (ttl_jitter_percent, range(0, 90), help("of the ttl, by chance less")),
+    (refresh_ahead_percent, range(0, 90),
+     help("of the ttl: who asks in the last part begins a load, and gets the old value")),
+    (loads_max, range(1, 1'000'000), help("loads at a time")),
+    (loads_waiting_max, range(0, 10'000'000),
+     help("that wait for a place; more are refused (503)")),
+    (load_timeout, range(milliseconds(1), seconds(3600)), help("of one load")),
+    (shards, range(0, 1024), help("parts with a lock of their own; 0: by size")), second_level)
+
+// An Error names the option.
+Result<void> check(const Options& options);
+
+// Of now, and since the cache was made.
+struct Figures {
+  std::uint64_t hits = 0;             // negative ones included
+  std::uint64_t negative_hits = 0;    // of those: it was known that there is none
+  std::uint64_t misses = 0;           // neither a value nor a known absence
+  std::uint64_t loads = 0;            // begun, refreshes included
+  std::uint64_t load_failures = 0;    // with an Error or an exception
+  std::uint64_t loads_refused = 0;    // too many ran and waited
+  std::uint64_t loads_moved = 0;      // to another reactor, because theirs ended
+  std::uint64_t joined = 0;           // waited for a load that another one had begun
+  std::uint64_t refreshes = 0;        // ahead of the end
+  std::uint64_t evictions = 0;        // entries that gave way for want of room
+  std::uint64_t expired = 0;          // entries found when their time was over
+  std::uint64_t refused = 0;          // values that are too large
+  std::uint64_t second_hits = 0;      // looks that found a value or a known absence
+  std::uint64_t second_misses = 0;    // looks that found nothing
+  std::uint64_t second_failures = 0;  // calls that failed or took too long
+  std::uint64_t second_invalid = 0;   // octets that are none of ours
+  std::uint64_t second_skipped = 0;   // calls that were not made: it is left alone
+  std::size_t loads_running = 0;      // at present
+  std::size_t entries = 0;            // in memory at present
+  std::size_t bytes = 0;              // that these take, of bytes_max
+  std::size_t owed = 0;               // removals that the second level did not get yet
+};
+
+}  // namespace katana::cache
+
+// SPDX-License-Identifier: Apache-2.0

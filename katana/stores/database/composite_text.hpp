@@ -1,0 +1,81 @@
+// Composites as columns and parameters: a described struct that is a member, or an element, of what
+// goes in or comes out is an object of JSON, in text.
+//
+//   struct Address { std::string street; int zip = 0; };
+//   KATANA_DESCRIBE(Address, street, zip)
+//   struct Person { std::int64_t id = 0; Address home; };     // id, and {"street":"a","zip":1}
+//
+// So SQLite has it for json_extract(), and PostgreSQL for jsonb; for composite types the driver
+// turns it into their own form and back, by the names of their fields. A struct that is a row, or
+// an argument, stands for its members: std::tuple(address) is one parameter.
+//
+// Owns       what it wrote.
+// Borrows    CompositeReader the text.
+// Thread     one.
+// Allocates  the text; a name or an element that has escapes.
+// Fails      CompositeReader::next() gives nothing for what is no such object. What does not fit
+//            names its field, and the field within it.
+// Invariant  what was written is read as the same members. Nesting is bounded by the type.
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "katana/base/text/bytes.hpp"
+#include "katana/base/values/described.hpp"
+#include "katana/stores/database/array_text.hpp"
+
+namespace katana::database {
+
+namespace detail {
+
+template <Described T>
+void append_composite(std::string& out, const T& value) {
+  out += '{';
+  bool first = true;
+  for_each_field(value, [&](const auto& field, const auto& member) {
+    if (!std::exchange(first, false)) out += ',';
+    append_json_string(out, field.name);
+    out += ':';
+    append_element(out, member);
+  });
+  out += '}';
+}
+
+// "has the field 'zip', which is no integer". Good until this thread's next.
+const char* misfit_of_field(Bytes field, const char* why);
+// "has no field 'zip'". Likewise.
+const char* field_is_missing(Bytes field);
+
+}  // namespace detail
+
+// The members as a JSON object.
+template <Described T>
+std::string composite_text(const T& value) {
+  std::string text;
+  detail::append_composite(text, value);
+  return text;
+}
+
+// The members of such a text, one after another.
+class CompositeReader : private ArrayReader {
+ public:
+  // One member: its name and its value.
+  struct Member {
+    Bytes name = {};             // until the next call
+    ArrayReader::Element value;  // Kind::end: there is none; Kind::broken: the text is no object
+  };
+  explicit CompositeReader(Bytes text) noexcept : ArrayReader(text) {}
+  // The next one; Kind::end once, behind the last.
+  Member next() {
+    const Element value = next_between('{', '}', &name_);
+    return {name_, value};
+  }
+
+ private:
+  std::string name_;
+};
+
+}  // namespace katana::database
+
+// SPDX-License-Identifier: Apache-2.0

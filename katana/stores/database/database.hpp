@@ -1,0 +1,170 @@
+// Database: what a program asks its database, whichever it is.
+//
+//   auto opened = database::sqlite::open({.path = "var/users.db"});
+//   database::Database& database = *opened;
+//
+//   Result<std::vector<User>> users = co_await database.query<User>(
+//       "SELECT id, name FROM users WHERE age >= $1 ORDER BY id", 18);
+//   Result<std::optional<User>> user = co_await database.query_one<User>(
+//       "SELECT id, name FROM users WHERE id = $1", id);
+//   Result<std::int64_t> changed = co_await database.execute(
+//       "UPDATE users SET name = $2 WHERE id = $1", id, name);
+//
+// Owns       its backend: connections, threads.
+// Thread     calls: by coroutines of any executor (a reactor, thread::Loop), which go on there. The
+//            rest: any. Destroyed when no call is awaited any more.
+// Allocates  see Call.
+// Fails      every call gives a Result; nothing is thrown and nothing blocks.
+// Invariant  an acknowledged write is durable, and seen by every read that begins after it was
+//            acknowledged, whoever asks.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "katana/stores/database/transaction.hpp"
+
+namespace katana::database {
+
+class Database : public Queries {
+ public:
+  explicit Database(std::unique_ptr<Backend> backend) noexcept
+      : Queries(*backend, 0, backend->timeout_default()), owned_(std::move(backend)) {}
+  Database(Database&&) noexcept = default;
+  Database& operator=(Database&&) noexcept = default;
+
+  // Begins a transaction; see transaction.hpp. While one is open, other writes wait (SQLite).
+  Call<Begin> begin(const TransactionOptions& options = {}) const noexcept {
+    return {*backend_, Request{.order = Order::begin, .mode = options.mode(), .timeout = timeout_}};
+  }
+  // For reads that may be behind by as much as the configuration allows: by a replica, if there is
+  // one that is no further behind, else by the primary. What is acknowledged here may not be seen
+  // there yet.
+  Queries replica() const noexcept { return {backend_->replica(), 0, timeout_}; }
+  // See stream.hpp.
+  template <class R, class... Arguments>
+  Stream<R> stream(StatementFor<detail::StreamCall, R, Arguments...> sql,
+                   const Arguments&... arguments) const {
+    return Stream<R>(*backend_, timeout_, sql, arguments...);
+  }
+
+  // For readiness: an Error says why requests would fail now. Cheap, and any thread's.
+  katana::Result<void> health() const { return backend_->health(); }
+  Figures figures() const { return backend_->figures(); }
+  Backend& backend() noexcept { return *backend_; }
+
+ private:
+  std::unique_ptr<Backend> owned_;
+};
+
+namespace detail {
+
+// After the attempt of this number failed by a conflict: waits, and says whether there is another.
+Task<bool> may_run_again(unsigned attempts, const TransactionOptions& options);
+
+// A reply that says that nothing was done: its status is 400 or above.
+template <class R>
+bool is_refusal(const R& result) {
+  if constexpr (requires { result->status() >= 400; }) {
+    return result->status() >= 400;
+  } else {
+    return false;
+  }
+}
+
+// The body is a pointer here: g++ 12 warns of a coroutine in a header whose frame has a lambda's
+// type.
+template <class R>
+Task<R> run_scope(Database& database, void* body, Task<R> (*call)(void*, Transaction&),
+                  TransactionOptions options) {
+  for (unsigned attempt = 1;; ++attempt) {
+    std::optional<R> result;
+    bool conflicts = false;
+    {
+      auto transaction = co_await database.begin(options);
+      if (!transaction) {
+        conflicts = transaction.error().retryable();
+        result.emplace(std::unexpected(transaction.error()));
+      } else {
+        result.emplace(co_await call(body, *transaction));
+        if (*result) {
+          const Result<std::int64_t> committed = co_await transaction->commit();
+          if (committed) co_return *std::move(result);
+          conflicts = committed.error().retryable();
+          // A statement failed, the body has answered that, and nothing of it was done.
+          const bool is_answered = committed.error().kind() == Kind::failed_transaction;
+          if (is_answered && is_refusal(*result)) co_return *std::move(result);
+          result.emplace(std::unexpected(committed.error()));
+        } else {
+          const Result<std::int64_t> undone = co_await transaction->rollback();
+          conflicts = undone && *undone != 0;
+        }
+      }
+    }
+    if (!conflicts) co_return *std::move(result);
+    const bool again = co_await may_run_again(attempt, options);
+    if (!again) co_return *std::move(result);
+  }
+}
+template <class R>
+Task<R> run_savepoint(const Nestable& outer, void* body, Task<R> (*call)(void*, Savepoint&)) {
+  auto savepoint = co_await outer.savepoint();
+  if (!savepoint) co_return std::unexpected(savepoint.error());
+  R result = co_await call(body, *savepoint);
+  if (!result) {
+    const Result<std::int64_t> undone = co_await savepoint->rollback();
+    if (!undone) co_return std::unexpected(undone.error());
+    co_return result;
+  }
+  const Result<std::int64_t> kept = co_await savepoint->release();
+  if (!kept) co_return std::unexpected(kept.error());
+  co_return result;
+}
+template <class T>
+struct ResultOf;
+template <class R>
+struct ResultOf<Task<R>> {
+  using Type = R;
+};
+
+}  // namespace detail
+
+// A transaction as a scope: committed if the body's Result has a value, else rolled back. A value
+// behind a statement that failed cannot be committed, which is an error that names the statement;
+// but a Reply with a status of 400 or above, as problem(409), is that value, and all is undone.
+//
+//   auto body = [&](database::Transaction& transaction) -> Task<Result<void>> { … };
+//   co_return co_await database::transact(database, body);
+//
+// The body runs again, from a new begin, when a conflict with another transaction undid it (a
+// serialization failure, a deadlock; with SQLite: another program's lock), up to attempts_max times
+// and not beyond the deadline of its caller. So it must be able to: what it does beside its
+// statements it may do several times. A commit with an unknown outcome is never run again.
+//
+// The body is a variable, and outlives the call: g++ 12 would destroy a temporary twice (decision
+// 0018). What it throws rolls back, too.
+template <class Body>
+auto transact(Database& database, Body& body, TransactionOptions options = {}) {
+  using R = typename detail::ResultOf<std::invoke_result_t<Body&, Transaction&>>::Type;
+  return detail::run_scope<R>(
+      database, &body,
+      [](void* called, Transaction& transaction) {
+        return (*static_cast<Body*>(called))(transaction);
+      },
+      options);
+}
+
+// A savepoint as a scope, within a transaction or a savepoint, which outlives the call: kept if the
+// body's Result has a value, else undone, and that alone. It runs once.
+template <class Body>
+auto transact(const Nestable& outer, Body& body) {
+  using R = typename detail::ResultOf<std::invoke_result_t<Body&, Savepoint&>>::Type;
+  return detail::run_savepoint<R>(outer, &body, [](void* called, Savepoint& savepoint) {
+    return (*static_cast<Body*>(called))(savepoint);
+  });
+}
+
+}  // namespace katana::database
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,71 @@
+// Migrations: numbered SQL files that bring a database to the form that a program wants.
+//
+//   migrations/0001_create_users.sqlite.sql     migrations/0002_add_age.sql   …
+//   migrations/0001_create_users.postgres.sql
+//
+// A file is NUMBER_name.sql, for every database, or NUMBER_name.DIALECT.sql, for one kind: sqlite
+// or postgres. Numbers begin with 1 and have no gaps, for each kind; a name has letters, digits,
+// "_" and "-". What was applied is kept in the table katana_migrations, with a checksum of each
+// file, so that a file which was changed afterwards is noticed. (The checksum finds accidents, not
+// malice.)
+//
+// Owns       their text.
+// Thread     any.
+// Allocates  yes.
+// Fails      an Error names the file and the remedy. Nothing is applied then.
+// Invariant  migrations are applied in the order of their numbers, each once.
+//
+// What is the same for every database is here; see sqlite/migrate.hpp for how they are applied.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "katana/base/system/result.hpp"
+
+namespace katana::database {
+
+struct Migration {
+  std::uint32_t number = 0;
+  std::string file;  // the name of the file, without its folder
+  std::string checksum;
+  std::string text;          // empty for what is only known to have been applied
+  std::string dialect = {};  // "sqlite", "postgres"; empty: for both
+};
+
+// What a database's migrations would need, or have had, done.
+struct MigrationReport {
+  std::vector<Migration> applied;  // now, in order; in a dry run: what would be
+  std::size_t before = 0;          // how many had been applied already
+};
+
+// A migration that the program carries with it: the name of its file, and its text.
+struct MigrationFile {
+  std::string file;
+  std::string text;
+};
+
+// 16 hexadecimal digits. Line ends of CR LF count as LF, so that a checkout does not change them.
+std::string migration_checksum(std::string_view text);
+
+// The folder's migrations, by number, of all dialects. Files that do not end in ".sql" are left
+// out.
+katana::Result<std::vector<Migration>> read_migrations(const std::string& folder);
+
+// The same of what the program carries with it.
+katana::Result<std::vector<Migration>> bundled_migrations(const std::vector<MigrationFile>& files);
+
+// Those for databases of this dialect.
+katana::Result<std::vector<Migration>> migrations_for(std::string_view dialect,
+                                                      const std::vector<Migration>& files);
+
+// Those of `files` that are not in `applied`; an Error when the two do not fit: a file was changed
+// or removed, or a new one has a number below what was applied.
+katana::Result<std::vector<Migration>> plan_migrations(const std::vector<Migration>& files,
+                                                       const std::vector<Migration>& applied);
+
+}  // namespace katana::database
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,58 @@
+// AdvisoryLock: a lock of the database on a number or a name, held while this object lives.
+//
+//   auto lock = co_await postgres::try_lock(database, "nightly report");
+//   if (!lock) co_return std::unexpected(lock.error());
+//   if (!*lock) co_return skipped;                       // another one has it
+//   …
+//   co_await (*lock)->release();                         // or destroy it
+//
+// Owns       a transaction, and so a connection, until it ends: the lock is the transaction's, so
+//            that it cannot outlive the connection, and pgbouncer in transaction mode keeps it.
+// Borrows    the database, which outlives it.
+// Thread     its executor's.
+// Allocates  as Call does.
+// Fails      as begin() and Call do. A lock that is held for longer than Options::transaction_hold
+//            without a statement is lost: still_held() says so, and keeps it for as long again.
+// Invariant  two that hold the lock of one key at once do not exist, of all programs of a database.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "katana/stores/database/database.hpp"
+
+namespace katana::database::postgres {
+
+// What is locked: a number, or a name's.
+struct LockKey {
+  constexpr LockKey(std::int64_t number) noexcept : key(number) {}  // NOLINT: a number is a key
+  constexpr LockKey(const char* name) noexcept : LockKey(std::string_view(name)) {}  // NOLINT
+  constexpr LockKey(std::string_view name) noexcept                                  // NOLINT
+      : key(static_cast<std::int64_t>(detail::hash_of(name))) {}
+  std::int64_t key;
+};
+
+class [[nodiscard]] AdvisoryLock {
+ public:
+  explicit AdvisoryLock(Transaction transaction) noexcept : transaction_(std::move(transaction)) {}
+
+  Task<database::Result<bool>> still_held();
+  Task<database::Result<void>> release();
+
+ private:
+  Transaction transaction_;
+};
+
+// Waits for it as long as the call may: Kind::timeout then.
+Task<database::Result<AdvisoryLock>> lock(Database& database, LockKey key,
+                                          Duration timeout = Duration());
+// Does not wait: without a value when another one has it.
+Task<database::Result<std::optional<AdvisoryLock>>> try_lock(Database& database, LockKey key);
+// Until the end of this transaction or of its savepoint. Waits.
+Task<database::Result<void>> lock(const Nestable& transaction, LockKey key);
+
+}  // namespace katana::database::postgres
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,58 @@
+// CancelRequest: asks the server to end what a connection runs.
+//
+// libpq 15 does that in a call that returns when the server has answered, which a peer that
+// vanished never does. So each request has a thread of its own, which nobody waits for.
+//
+// Owns       the handle; its thread as long as that runs.
+// Borrows    the executor, until it is answered or abandoned.
+// Thread     the executor's; PQcancel() runs on a thread of its own.
+// Allocates  itself and a thread.
+// Fails      start() is null: requests_max run already, or there is no thread.
+// Invariant  its message is posted once, unless abandon() came first.
+#pragma once
+
+#include <libpq-fe.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+#include "katana/base/coroutine/executor.hpp"
+#include "katana/stores/database/postgres/shared.hpp"
+
+namespace katana::database::postgres {
+
+class CancelRequest final : public Message {
+ public:
+  using Handle = std::unique_ptr<PGcancel, void (*)(PGcancel*)>;
+  static constexpr unsigned requests_max = 4;
+
+  // `running`: how many there are. The pool is told the number of the connection.
+  static std::shared_ptr<CancelRequest> start(
+      Handle handle, Executor& executor, std::shared_ptr<PoolHandle> pool, std::uint64_t connection,
+      const std::shared_ptr<std::atomic<unsigned>>& running) noexcept;
+
+  // Nobody is told any more.
+  void abandon() noexcept;
+  bool is_answered() const noexcept { return answered_; }
+
+ private:
+  CancelRequest(Handle handle, Executor& executor, std::shared_ptr<PoolHandle> pool,
+                std::uint64_t connection) noexcept;
+  static void arrive(Message& message) noexcept;
+  void run() noexcept;
+
+  enum : std::uint32_t { pending, posted, abandoned };
+
+  const Handle handle_;
+  Executor& executor_;
+  const std::shared_ptr<PoolHandle> pool_;
+  const std::uint64_t connection_;
+  std::shared_ptr<CancelRequest> self_;  // until the message has arrived
+  std::atomic<std::uint32_t> word_ = pending;
+  bool answered_ = false;
+};
+
+}  // namespace katana::database::postgres
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,313 @@
+// Connection: one session of PostgreSQL, through libpq in pipeline mode; never blocks.
+//
+//   enqueue() → outgoing ──advance()──► on the way ──results──► finish()
+//               (waits for what the        (one unit for each sync, in order)
+//                statement needs first)
+//
+// Each statement has a sync of its own, so one that fails undoes no other. A write that gives rows
+// is synced, and so committed, only after its rows were read: a row that does not fit undoes it.
+//
+// Owns       the PGconn and what it has prepared.
+// Borrows    its owner, its home, and works from enqueue() until it gives them to its owner.
+// Thread     its home's.
+// Allocates  as libpq does, for results.
+// Fails      by ConnectionOwner::on_lost(), once; it does nothing afterwards.
+// Invariant  every work that it took is finished or given back exactly once.
+#pragma once
+
+#include <libpq-fe.h>
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "katana/stores/database/postgres/errors.hpp"
+#include "katana/stores/database/postgres/home.hpp"
+#include "katana/stores/database/postgres/options.hpp"
+#include "katana/stores/database/postgres/statements.hpp"
+#include "katana/stores/database/postgres/type_table.hpp"
+#include "katana/stores/database/work.hpp"
+
+namespace katana::database::postgres {
+
+class Connection;
+
+inline Bytes text_of(const Work& work) noexcept {
+  return work.request.sql != nullptr ? work.request.sql->text() : Bytes();
+}
+
+class ConnectionOwner {
+ public:
+  // Its outcome is complete.
+  virtual void on_finished(Work& work) noexcept = 0;
+  virtual void on_opened(Connection& connection) noexcept = 0;
+  // What it had been given and had not sent is in outgoing(). It is destroyed later.
+  virtual void on_lost(Connection& connection, const Error& why) noexcept = 0;
+  // Something was answered: it may have room, or be idle.
+  virtual void on_progress(Connection& connection) noexcept = 0;
+  // Its last row was read, or it could not begin: the cursor is no more.
+  virtual void on_stream_ended(Connection& connection) noexcept = 0;
+  virtual void on_prepared() noexcept = 0;
+  // The server refused a write, because it or the session is read-only.
+  virtual void on_read_only(Connection& connection) noexcept = 0;
+  // What the probe's statement gave: the server's position, where that is asked for.
+  virtual void on_position(std::uint64_t position, Instant asked_at) noexcept = 0;
+  // The schema was changed under statements that are prepared: those of other connections, too.
+  virtual void on_schema_changed() noexcept = 0;
+  // Changes with each of these.
+  virtual std::uint64_t schema_changes() const noexcept = 0;
+  // A statement took so long, once those before it had ended.
+  virtual void on_ran(Bytes text, Duration duration) noexcept = 0;
+
+ protected:
+  ~ConnectionOwner() = default;
+};
+
+enum class Step : std::uint8_t {
+  statement,
+  prepare,
+  look_up,  // what a type is that the table of types.hpp does not have
+  command,  // of the pool's own: SET, BEGIN, DEALLOCATE …
+  commit,
+  savepoint,  // SAVEPOINT, RELEASE or ROLLBACK TO, for a caller
+};
+
+// A cancel request may take effect late. So a connection that had one gets its next work only after
+// the request was answered, and then a statement of no consequence.
+enum class Cancel : std::uint8_t { none, asked, answered, fenced };
+
+inline constexpr std::string_view rows_are_missing =
+    "the server gave another number of rows than arrived";
+
+// What goes between two syncs, or a read of several that share one.
+struct Unit {
+  Step step = Step::statement;
+  Work* work = nullptr;  // null: nobody waits for it, or no longer
+  std::string command = {};
+  Prepared* prepared = nullptr;
+  std::uint32_t type = 0;  // of look_up
+  Instant sent_at = {};
+  bool is_quick = false;   // as far as is known
+  bool alone = false;      // has a sync of its own, though it could share one
+  bool ends_group = true;  // a sync is behind it
+  bool answered = false;   // of one that ends none: what comes next is of the next one
+  bool failed = false;     // the server says so, or the one before it failed
+  bool is_probe = false;
+  bool guarded = false;        // is synced when its rows were read,
+  bool synced_behind = false;  // which they were: what still comes is not of the statement
+  bool was_retried = false;
+  bool committed = false;  // of commit: the server says so
+  std::uint32_t savepoint = 0;
+  bool undoes = false;  // of savepoint: ROLLBACK TO
+  std::size_t rows = 0;
+  std::optional<Error> error = std::nullopt;
+  bool is_stale = false;
+  bool schema_changed = false;   // as far as one statement shows
+  std::uint64_t generation = 0;  // of `prepared`, when it was sent
+};
+
+// statement_timeout for a call that has so long: rounded up by a quarter at most, so that calls
+// with about the same deadline need no SET between them. At least 1.
+std::int64_t server_timeout_ms(Duration left) noexcept;
+
+class Connection final : private SocketWatcher {
+ public:
+  // Begins to connect. Null with a reason in `why`: it failed at once.
+  static std::unique_ptr<Connection> begin(ConnectionOwner& owner, Home& home,
+                                           const Options& options,
+                                           const ConnectParameters& parameters, std::string& why);
+  ~Connection();
+
+  bool is_open() const noexcept { return stage_ == Stage::open; }
+  bool is_lost() const noexcept { return stage_ == Stage::lost; }
+  std::size_t load() const noexcept { return outgoing_.size() + in_flight_.size(); }
+  bool is_idle() const noexcept { return is_open() && load() == 0; }
+  // When what is first in order was sent; never: nothing is.
+  Instant oldest_sent() const noexcept {
+    return in_flight_.empty() ? never : in_flight_.front().sent_at;
+  }
+  // No transaction is open at the server. REQUIRES that everything was answered.
+  bool is_clean() const noexcept { return PQtransactionStatus(pg_.get()) == PQTRANS_IDLE; }
+  // Which of the hosts it leads to.
+  std::string server() const;
+  // As the server reports of itself, without being asked.
+  bool is_read_only() const noexcept;
+  // Nothing that it carries is known to be slow, or not known at all.
+  bool is_quick() const noexcept;
+  bool is_encrypted() const noexcept { return PQsslInUse(pg_.get()) != 0; }
+  // For a cancel request, which another thread makes.
+  std::unique_ptr<PGcancel, void (*)(PGcancel*)> cancel_handle() const noexcept {
+    return {PQgetCancel(pg_.get()), [](PGcancel* handle) { PQfreeCancel(handle); }};
+  }
+
+  // REQUIRES is_open().
+  void enqueue(Work& work, bool is_quick);
+  void enqueue_command(std::string command);
+  void enqueue_commit(Work& work);
+  void enqueue_probe(std::string statement);
+  bool carries_probe() const noexcept;
+  bool carries_only_probe() const noexcept { return load() == 1 && carries_probe(); }
+  void enqueue_savepoint(Work& work);
+  std::deque<Unit>& outgoing() noexcept { return outgoing_; }
+  std::deque<Unit>& in_flight() noexcept { return in_flight_; }
+  // Sends what can be sent.
+  void advance() noexcept;
+  // A statement runs whose caller is gone.
+  bool runs_for_nobody() const noexcept;
+  // And nobody waits for anything else: to cancel it harms no other caller.
+  bool may_cancel() const noexcept;
+  // Of this time: calls whose deadline has passed get their error. True: there were some.
+  bool expire(Instant now) noexcept;
+
+  // A stream's statement, alone on the connection: rows go to `work` as its outcome wants them.
+  void open_stream(Work& work);
+  void fetch(Work& work);
+  bool is_streaming() const noexcept { return stage_ == Stage::streaming || stream_opening_; }
+  bool stream_is_parked() const noexcept { return stage_ == Stage::streaming && !stream_work_; }
+  Work* stream_work() const noexcept { return stream_work_; }
+
+  // Whatever state it is in. Tells its owner.
+  void lose(Kind kind, std::string_view why) noexcept;
+
+  // What its owner knows about it.
+  std::uint64_t transaction = 0;  // 0: none holds it
+  bool transaction_failed = false;
+  bool transaction_conflicted = false;  // and that is why
+  bool transaction_is_stale = false;    // it has to be run again, whatever is undone of it
+  std::optional<Error> transaction_error = std::nullopt;  // of the first statement that failed
+  bool transaction_reads_only = false;
+  bool transaction_ended = false;  // its end was asked for
+  Cursor* cursor = nullptr;        // of a stream that holds it
+  bool reserved = false;           // for a call that needs it alone
+  Cancel cancel = Cancel::none;
+  Instant cancel_asked_at = {};
+  Instant cancel_since = never;  // the first request for what runs now
+  Instant probe_by = never;      // its probe is to be answered until then
+  std::uint64_t generation = 0;  // Shared::generation() when it was begun
+  Instant connect_by = never;
+  Instant used_at = {};
+  Instant turn = {};  // the last in which something was given to it
+  std::uint64_t number = 0;
+
+ private:
+  enum class Stage : std::uint8_t { connecting, open, streaming, lost };
+  struct Close {
+    void operator()(PGconn* pg) const noexcept { PQfinish(pg); }
+  };
+  struct Clear {
+    void operator()(PGresult* result) const noexcept { PQclear(result); }
+  };
+  using Result = std::unique_ptr<PGresult, Clear>;
+
+  Connection(ConnectionOwner& owner, Home& home, const Options& options, PGconn* pg);
+
+  enum class Sent : std::uint8_t { yes, waits, dropped };
+
+  void on_socket(bool readable) noexcept override;
+  void poll_connect() noexcept;
+  void read_results();
+  void take_result(Unit& unit, const PGresult& result);
+  void take_rows(Unit& unit, const PGresult& result);
+  void note_stale(Unit& unit) noexcept;
+  void note_staleness(Unit& unit, const Complaint& complaint) noexcept;
+  void renew(Prepared& prepared);
+  void follow_schema();
+  void deallocate_outdated();
+  bool has_no_type(const Prepared& prepared) const noexcept;
+  void fail_transaction(const std::optional<Error>& why);
+  void take_final(Unit& unit, const PGresult& result);
+  void take_error(Unit& unit, const PGresult& result);
+  void finish_group();
+  void finish_unit(Unit& unit, Duration ran);
+  void finish_statement(Unit& unit);
+  void finish_commit(Unit& unit);
+  void finish_savepoint(Unit& unit);
+  void finish_prepare(Unit& unit);
+  void finish_look_up(Unit& unit);
+  // What waits for the answer to something that failed gets the error.
+  void fail_waiting(Bytes text, std::optional<Error> error);
+  void begin_current() noexcept;
+  void sync_guarded(Unit& unit);
+  void finish(Work& work, std::optional<Error> error);
+  Error error_of_loss(const Unit& unit, std::string_view why) const;
+
+  Sent send_front();
+  Sent send_command(Unit& unit);
+  Sent send_statement(Unit& unit);
+  // With the arguments taken. 0: it was not sent.
+  int send_query(const Prepared& prepared);
+  bool is_as_described(const Prepared& prepared, const PGresult& result) const;
+  // The statement is ready at the server, and its types are known; else waits, or there is `error`.
+  Sent ensure_ready(const Sql& sql, Prepared*& prepared, std::optional<Error>& error);
+  Sent ensure_types(Prepared& prepared, std::optional<Error>& error);
+  // And those of parameters that are arrays or composites of the schema; with the arguments taken.
+  Sent take_arguments(const Prepared& prepared, std::span<const Value> values,
+                      std::optional<Error>& error);
+  // The type is known; else it is asked for.
+  Sent ensure_type(std::uint32_t type);
+  void ensure_timeout(std::int64_t timeout_ms);
+  void push_prepare(Prepared& prepared);
+  void push_command(std::string command);
+  void push(Unit unit);
+  // Ends what shares a sync. False: the connection is lost.
+  bool close_group() noexcept;
+  bool sync() noexcept;
+  void flush() noexcept;
+  void watch(bool read, bool write) noexcept;
+  void unwatch() noexcept;
+  void advance_stream();
+  void start_stream(Prepared& prepared);
+  void read_stream();
+  void take_stream_result(const PGresult& result);
+  void end_stream(std::optional<Error> error);
+  void leave_stream() noexcept;
+  bool restart_stream();
+  void finish_stream(Work& work);
+  void park_stream();
+  // COPY; connection_copy.cpp.
+  enum class Copy : std::uint8_t { none, begun, in, out, ended };
+  void advance_copy();
+  void fetch_copy(Work& work);
+  void refuse_copy(Work& work);
+  void read_copy();
+  bool take_copied();
+  void take_copy_result(const PGresult& result);
+
+  ConnectionOwner& owner_;
+  Home& home_;
+  const Options& options_;
+  std::unique_ptr<PGconn, Close> pg_;
+  Stage stage_ = Stage::connecting;
+  int socket_ = -1;  // watched
+  bool wants_write_ = false;
+  bool advancing_ = false;
+  Instant front_at_ = {};    // when what is first in order became so
+  bool fatal_seen_ = false;  // the server ended the session: what follows was not begun
+  std::deque<Unit> outgoing_;
+  std::deque<Unit> in_flight_;
+  std::size_t current_ = 0;     // of in_flight_: what is being answered
+  std::size_t group_size_ = 0;  // of the reads sent last, which have no sync yet
+  std::vector<Unit> answered_;  // the group that is being finished
+  Statements statements_;
+  std::uint64_t schema_changes_ = 0;   // of the owner, as they were seen
+  std::vector<std::string> outdated_;  // names at the server that nothing uses any more
+  TypeTable types_;
+  Arguments arguments_;
+  std::vector<std::string> texts_;       // of the columns of a row
+  std::int64_t server_timeout_ms_ = -1;  // statement_timeout as it stands there; -1: not known
+  bool stream_opening_ = false;
+  Work* stream_work_ = nullptr;
+  Prepared* stream_prepared_ = nullptr;  // null: a COPY
+  std::size_t stream_rows_ = 0;
+  bool stream_is_stale_ = false;
+  bool stream_was_retried_ = false;
+  Copy copy_ = Copy::none;
+  bool copy_is_binary_ = false;
+};
+
+}  // namespace katana::database::postgres
+
+// SPDX-License-Identifier: Apache-2.0

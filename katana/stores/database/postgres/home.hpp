@@ -1,0 +1,75 @@
+// Home: the thread whose connections these are: a reactor, or the backend's own for callers that
+// have none.
+//
+// Owns       its Poller.
+// Thread     its own, but for executor().post().
+// Allocates  at its creation only.
+// Fails      never.
+// Invariant  now() is the time of the turn.
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "katana/base/coroutine/executor.hpp"
+#include "katana/base/values/instant.hpp"
+#include "katana/net/engine/engine.hpp"
+#include "katana/net/reactor/reactor.hpp"
+#include "katana/net/reactor/timer_wheel.hpp"
+#include "katana/stores/database/postgres/poller.hpp"
+
+namespace katana::database::postgres {
+
+class Home {
+ public:
+  explicit Home(std::unique_ptr<Poller> poller) noexcept : poller_(std::move(poller)) {}
+  virtual ~Home() = default;
+  Home(const Home&) = delete;
+  Home& operator=(const Home&) = delete;
+
+  virtual Executor& executor() noexcept = 0;
+  virtual Instant now() const noexcept = 0;
+  virtual net::TimerWheel& timers() noexcept = 0;
+  // Runs the message when what happens now is over; without a system call. Its own thread only.
+  virtual void defer(Message& message) noexcept = 0;
+
+  Poller& poller() noexcept { return *poller_; }
+  bool is_here() noexcept { return Executor::current() == &executor(); }
+
+ private:
+  std::unique_ptr<Poller> poller_;
+};
+
+class ReactorHome final : public Home, private engine::Watcher {
+ public:
+  static katana::Result<std::unique_ptr<Home>> create(net::Reactor& reactor) {
+    auto poller = Poller::create();
+    if (!poller) return std::unexpected(poller.error());
+    std::unique_ptr<ReactorHome> home(new ReactorHome(reactor, *std::move(poller)));
+    if (auto watched = reactor.watch(home->poller().descriptor(), *home); !watched) {
+      return std::unexpected(watched.error());
+    }
+    home->watched_ = true;
+    return home;
+  }
+  ~ReactorHome() override {
+    if (watched_) reactor_.unwatch(poller().descriptor());
+  }
+
+  Executor& executor() noexcept override { return reactor_; }
+  Instant now() const noexcept override { return reactor_.now(); }
+  net::TimerWheel& timers() noexcept override { return reactor_.timers(); }
+  void defer(Message& message) noexcept override { reactor_.defer(message); }
+
+ private:
+  ReactorHome(net::Reactor& reactor, std::unique_ptr<Poller> poller) noexcept
+      : Home(std::move(poller)), reactor_(reactor) {}
+  void on_ready() noexcept override { poller().dispatch(0); }
+
+  net::Reactor& reactor_;
+  bool watched_ = false;
+};
+
+}  // namespace katana::database::postgres
+
+// SPDX-License-Identifier: Apache-2.0

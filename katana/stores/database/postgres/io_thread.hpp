@@ -1,0 +1,58 @@
+// IoThread: a Home with a thread of its own: for callers that have no reactor, and to keep a
+// connection by which the database's health is known.
+//
+// Owns       its thread, mailbox and timers.
+// Thread     create(), stop() and the destructor: one; post() any; the rest its own.
+// Allocates  at its creation.
+// Fails      create() says why.
+// Invariant  stop() returns when every message that was expected has run.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <thread>
+
+#include "katana/base/coroutine/mailbox.hpp"
+#include "katana/stores/database/postgres/home.hpp"
+
+namespace katana::database::postgres {
+
+class IoThread final : public Home, public Executor, private SocketWatcher {
+ public:
+  static katana::Result<std::unique_ptr<IoThread>> create();
+  ~IoThread() override;
+
+  // `last` runs on the thread before it ends, when nothing else can happen on it but messages.
+  void start();
+  void stop(std::function<void()> last);
+
+  void post(Message& message) noexcept override;
+  Executor& executor() noexcept override { return *this; }
+  Instant now() const noexcept override { return now_; }
+  net::TimerWheel& timers() noexcept override { return timers_; }
+  void defer(Message& message) noexcept override;
+
+ private:
+  IoThread(std::unique_ptr<Poller> poller, int wake) noexcept;
+  void run() noexcept;
+  void turn(bool waits) noexcept;
+  void run_messages() noexcept;
+  void on_socket(bool readable) noexcept override;
+
+  const int wake_;  // an eventfd
+  Mailbox mailbox_;
+  Instant now_;
+  net::TimerWheel timers_;
+  Message* first_deferred_ = nullptr;
+  Message** deferred_end_ = &first_deferred_;
+  std::uint64_t takes_ = 0;                    // how often the mailbox was emptied
+  std::atomic<std::uint64_t> posts_done_ = 0;  // how often its first sender has left post()
+  std::atomic<bool> stopping_ = false;
+  std::function<void()> last_;
+  std::thread thread_;
+};
+
+}  // namespace katana::database::postgres
+
+// SPDX-License-Identifier: Apache-2.0

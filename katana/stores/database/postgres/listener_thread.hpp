@@ -1,0 +1,81 @@
+// ListenerThread: the session that listens, and the thread that waits for it.
+//
+//   connect ──► LISTEN each channel ──► wait, deliver ──loss──► back-off ──► connect
+//                                        │    ▲
+//                                        └────┴── LISTEN again after probe_interval of silence
+//
+// A server that hangs, or that vanished, closes nothing: only an answer shows that it is there.
+// The question is LISTEN of a channel, which a server that became a standby refuses.
+//
+// Owns       its thread, and the connection.
+// Thread     create(), start() and join(): one; wake() any. The observer is called by its thread.
+// Allocates  as libpq does.
+// Fails      by the hub's note_loss(), and tries again. The observer is told once when messages
+//            may be missed from now on, and once when the server listens again.
+// Invariant  it waits for the socket and for wake() together, so that it ends at once when the hub
+//            is closed; what blocks in libpq is the look-up of a host's name.
+#pragma once
+
+#include <libpq-fe.h>
+
+#include <expected>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "katana/stores/database/backend.hpp"
+#include "katana/stores/database/postgres/notification_hub.hpp"
+#include "katana/stores/database/postgres/options.hpp"
+
+namespace katana::database::postgres {
+
+class ListenerThread {
+ public:
+  static katana::Result<std::unique_ptr<ListenerThread>> create(Options options,
+                                                                OutageObserver observer);
+  ~ListenerThread();
+
+  void start(NotificationHub& hub);
+  // REQUIRES that the hub is closed.
+  void join() { thread_.join(); }
+  void wake() noexcept;
+
+ private:
+  struct Close {
+    void operator()(PGconn* pg) const noexcept { PQfinish(pg); }
+    void operator()(PGresult* result) const noexcept { PQclear(result); }
+  };
+  enum class Woken : std::uint8_t { socket, asked, late };
+
+  ListenerThread(Options options, OutageObserver observer, int wake) noexcept
+      : options_(std::move(options)), observer_(std::move(observer)), wake_(wake) {}
+  void run() noexcept;
+  // Each says why it ended; empty: the hub was closed, or nobody listens any more.
+  std::string hold_session();
+  std::string connect();
+  std::string listen();
+  std::string execute(const std::string& text, Duration within);
+  std::string probe();
+  void tell_loss(const std::string& why);
+  void note_session();
+  // True: something was asked of the server. Or why it could not be.
+  std::expected<bool, std::string> sync_channels();
+  void deliver();
+  std::string failure() const;
+  bool ended() const { return hub_->closed(); }
+  Woken wait(short events, Instant until) noexcept;
+
+  const Options options_;
+  const OutageObserver observer_;
+  const int wake_;  // an eventfd
+  NotificationHub* hub_ = nullptr;
+  std::unique_ptr<PGconn, Close> pg_;
+  bool was_open_ = false;    // the session got as far as to listen
+  Instant heard_at_;         // when the server last sent something
+  Instant lost_at_ = never;  // the outage that the observer was told of
+  std::thread thread_;
+};
+
+}  // namespace katana::database::postgres
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,99 @@
+// NotificationHub: the queues of all subscriptions of one Notifications, between the thread that
+// listens and the coroutines that read.
+//
+// Owns       nothing of its queues, which belong to their subscriptions.
+// Thread     any.
+// Allocates  the items.
+// Fails      never.
+// Invariant  a queue is in its channel's list from subscribe() to leave(), and its handler is not
+//            called any more when that returns. A work that waits is
+//            completed under the mutex, so that whoever finds it gone finds its item.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "katana/stores/database/call.hpp"
+#include "katana/stores/database/postgres/notification.hpp"
+
+namespace katana::database::postgres {
+
+// What one subscription or one handler is told.
+struct NotificationQueue {
+  std::string channel;                  // to which it listens
+  std::deque<Notification> items = {};  // not read yet
+  bool needs_gap = true;                // nothing was told since the session began
+  Work* waiting = nullptr;              // a next() that has no item yet
+  OnNotification handler = {};          // called in place of keeping items
+};
+
+// What a next() waits for.
+class Arrival final : public Outcome {
+ public:
+  TypeMismatch take(const Row&) override { return {}; }
+  void clear() noexcept override {}
+  std::optional<Notification> notification;
+};
+
+class NotificationHub {
+ public:
+  NotificationHub(std::size_t queue_max, std::function<void()> wake)
+      : queue_max_(queue_max), wake_(std::move(wake)) {}
+
+  // ---- for subscriptions
+  void subscribe(NotificationQueue& queue);
+  void leave(NotificationQueue& queue) noexcept;
+  // No value: there is none yet.
+  std::optional<database::Result<Notification>> take(NotificationQueue& queue);
+  // False: there is an item by now, or it was closed.
+  bool wait(NotificationQueue& queue, Work& work);
+  // Of a work that nobody awaits any more.
+  void withdraw(NotificationQueue& queue, Work& work) noexcept;
+
+  // ---- for the thread that listens
+  // Channels that somebody wants and to which nobody listens yet.
+  std::vector<std::string> missing();
+  // Channels that nobody wants any more. They are forgotten here, and to be left by UNLISTEN.
+  std::vector<std::string> take_surplus();
+  void note_listening(const std::string& channel);
+  // One of the channels to which the server listens; empty: there is none.
+  std::string listening_to() const;
+  void note_session();
+  void note_loss(std::string why);
+  // False: nobody wants a channel any more, and all of them are forgotten.
+  bool wanted();
+  void deliver(std::string_view channel, Notification notification);
+  void close() noexcept;
+  bool closed() const;
+
+  katana::Result<void> health() const;
+  NotificationFigures figures() const;
+
+ private:
+  struct Channel {
+    std::vector<NotificationQueue*> queues;
+    bool listening = false;
+  };
+  bool somebody_listens() const;  // under the mutex
+  static bool has_item(const NotificationQueue& queue) noexcept { return !queue.items.empty(); }
+  void push_gap(NotificationQueue& queue);
+  void hand_over(NotificationQueue& queue) noexcept;
+
+  const std::size_t queue_max_;
+  const std::function<void()> wake_;  // the thread that listens
+  mutable std::mutex mutex_;          // what follows
+  std::map<std::string, Channel, std::less<>> channels_;
+  NotificationFigures figures_;
+  std::string failure_ = "no connection was made yet";
+  bool closed_ = false;
+};
+
+}  // namespace katana::database::postgres
+
+// SPDX-License-Identifier: Apache-2.0

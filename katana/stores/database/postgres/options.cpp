@@ -1,0 +1,296 @@
+#include "katana/stores/database/postgres/options.hpp"
+
+#include <fmt/format.h>
+#include <libpq-fe.h>
+
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+#include <memory>
+#include <optional>
+
+#include "katana/base/values/secrets.hpp"
+
+namespace katana::database::postgres {
+namespace {
+
+std::unexpected<katana::Error> wrong(const std::string& what) {
+  return katana::fail(
+      Code::invalid_argument,
+      fmt::format("the database URL {}: it is as postgresql://USER@HOST:PORT/DATABASE"
+                  "?sslmode=verify-full",
+                  what));
+}
+
+std::optional<std::string> percent_decoded(std::string_view text) {
+  std::string decoded;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (text[at] != '%') {
+      decoded += text[at];
+      continue;
+    }
+    unsigned octet = 0;
+    if (text.size() - at < 3) return std::nullopt;
+    const char* const end = text.data() + at + 3;
+    const auto [behind, failure] = std::from_chars(text.data() + at + 1, end, octet, 16);
+    if (failure != std::errc() || behind != end || octet == 0) return std::nullopt;
+    decoded += static_cast<char>(octet);
+    at += 2;
+  }
+  return decoded;
+}
+
+// "a,b,c" one after another.
+template <class F>
+katana::Result<void> for_each_part(std::string_view list, char separator, F&& each) {
+  while (true) {
+    const std::size_t end = list.find(separator);
+    if (auto good = each(list.substr(0, end)); !good) return good;
+    if (end == std::string_view::npos) return {};
+    list.remove_prefix(end + 1);
+  }
+}
+
+katana::Result<Host> host_of(std::string_view text) {
+  Host host;
+  std::string_view name = text;
+  std::string_view port;
+  if (name.starts_with('[')) {
+    const std::size_t end = name.find(']');
+    if (end == std::string_view::npos) return wrong("has an address with '[' and without ']'");
+    port = name.substr(end + 1);
+    name = name.substr(1, end - 1);
+  } else if (const std::size_t colon = name.find(':'); colon != std::string_view::npos) {
+    port = name.substr(colon);
+    name = name.substr(0, colon);
+  }
+  auto decoded = percent_decoded(name);
+  if (!decoded) return wrong("has a host that is not percent-encoded well");
+  host.name = decoded->empty() ? "localhost" : *std::move(decoded);
+  if (port.empty()) return host;
+  const char* const end = port.data() + port.size();
+  const auto [behind, failure] = std::from_chars(port.data() + 1, end, host.port);
+  if (!port.starts_with(':') || failure != std::errc() || behind != end || host.port == 0) {
+    return wrong(fmt::format("has a port of host '{}' that is none of 1 to 65535", host.name));
+  }
+  return host;
+}
+
+bool is_keyword(const std::string& name) {
+  static constexpr std::string_view taken[] = {"hostaddr", "passfile",        "service",
+                                               "options",  "client_encoding", "replication"};
+  if (std::ranges::find(taken, name) != std::end(taken)) return false;
+  const std::unique_ptr<PQconninfoOption, decltype(&PQconninfoFree)> known(PQconndefaults(),
+                                                                           &PQconninfoFree);
+  for (const PQconninfoOption* each = known.get(); each != nullptr && each->keyword != nullptr;
+       ++each) {
+    if (name == each->keyword) return true;
+  }
+  return false;
+}
+
+katana::Result<void> add_parameter(Options& options, std::string_view text) {
+  const std::size_t equals = text.find('=');
+  const auto name = percent_decoded(text.substr(0, equals));
+  if (!name || equals == std::string_view::npos) {
+    return wrong("has a parameter that is not NAME=VALUE, percent-encoded");
+  }
+  auto value = percent_decoded(text.substr(equals + 1));
+  if (!value)
+    return wrong(fmt::format("has a value of '{}' that is not percent-encoded well", *name));
+  if (*name == "host") {
+    options.hosts.clear();
+    return for_each_part(*value, ',', [&](std::string_view each) -> katana::Result<void> {
+      options.hosts.push_back({std::string(each)});
+      return {};
+    });
+  }
+  if (*name == "user")
+    options.user = *std::move(value);
+  else if (*name == "password")
+    options.password = *std::move(value);
+  else if (*name == "password_file")
+    options.password_file = *std::move(value);
+  else if (*name == "dbname")
+    options.database = *std::move(value);
+  else if (*name == "application_name")
+    options.application_name = *std::move(value);
+  else if (!is_keyword(*name))
+    return wrong(fmt::format("has the unknown parameter '{}'", *name));
+  else
+    options.parameters.emplace_back(*name, *std::move(value));
+  return {};
+}
+
+katana::Result<void> set_user(Options& options, std::string_view text) {
+  const std::size_t colon = text.find(':');
+  auto user = percent_decoded(text.substr(0, colon));
+  if (!user) return wrong("has a user that is not percent-encoded well");
+  options.user = *std::move(user);
+  if (colon == std::string_view::npos) return {};
+  auto password = percent_decoded(text.substr(colon + 1));
+  if (!password) return wrong("has a password that is not percent-encoded well");
+  options.password = *std::move(password);
+  return {};
+}
+
+}  // namespace
+
+katana::Result<Options> Options::from_url(std::string_view url) {
+  const std::size_t scheme = url.find("://");
+  const std::string_view name = url.substr(0, scheme);
+  if (scheme == std::string_view::npos || (name != "postgresql" && name != "postgres")) {
+    return wrong("does not begin with postgresql://");
+  }
+  Options options;
+  std::string_view rest = url.substr(scheme + 3);
+  std::string_view query;
+  if (const std::size_t mark = rest.find('?'); mark != std::string_view::npos) {
+    query = rest.substr(mark + 1);
+    rest = rest.substr(0, mark);
+  }
+  const std::size_t slash = rest.find('/');
+  if (slash != std::string_view::npos) {
+    auto database = percent_decoded(rest.substr(slash + 1));
+    if (!database) return wrong("has a database that is not percent-encoded well");
+    options.database = *std::move(database);
+  }
+  std::string_view authority = rest.substr(0, slash);
+  if (const std::size_t at = authority.rfind('@'); at != std::string_view::npos) {
+    if (const auto good = set_user(options, authority.substr(0, at)); !good) {
+      return std::unexpected(good.error());
+    }
+    authority.remove_prefix(at + 1);
+  }
+  const auto hosts =
+      for_each_part(authority, ',', [&](std::string_view each) -> katana::Result<void> {
+        auto host = host_of(each);
+        if (!host) return std::unexpected(host.error());
+        options.hosts.push_back(*std::move(host));
+        return {};
+      });
+  if (!hosts) return std::unexpected(hosts.error());
+  if (query.empty()) return options;
+  const auto added = for_each_part(
+      query, '&', [&](std::string_view each) { return add_parameter(options, each); });
+  if (!added) return std::unexpected(added.error());
+  return options;
+}
+
+std::string Options::describe() const {
+  std::string text = user.empty() ? "" : user + "@";
+  for (const Host& host : hosts) {
+    if (&host != &hosts.front()) text += ',';
+    text += fmt::format("{}:{}", host.name, host.port);
+  }
+  return text + "/" + database;
+}
+
+bool Options::wants_writable() const noexcept {
+  return std::ranges::any_of(parameters, [](const auto& parameter) {
+    return parameter.first == "target_session_attrs" &&
+           (parameter.second == "read-write" || parameter.second == "primary");
+  });
+}
+
+katana::Result<void> check(const Options& options) {
+  const auto refuse = [](std::string_view option, std::string_view remedy) {
+    return katana::fail(Code::invalid_argument,
+                        fmt::format("database option '{}' {}", option, remedy));
+  };
+  if (options.hosts.empty()) return refuse("hosts", "is empty: give at least one host");
+  if (!options.password.empty() && !options.password_file.empty()) {
+    return refuse("password_file", "is given beside a password: give one of them");
+  }
+  if (options.connections_max == 0 || options.connections_max > 10'000) {
+    return refuse("connections_max", "is 1 to 10000");
+  }
+  if (options.pipeline_depth == 0) return refuse("pipeline_depth", "is at least 1");
+  if (options.reads_per_sync == 0) return refuse("reads_per_sync", "is at least 1");
+  if (options.statements_max == 0) return refuse("statements_max", "is at least 1");
+  if (options.waiting_max == 0) return refuse("waiting_max", "is at least 1");
+  if (options.streams_max == 0) return refuse("streams_max", "is at least 1");
+  for (const auto& [name, duration] :
+       {std::pair("timeout", options.timeout), std::pair("wait_max", options.wait_max),
+        std::pair("connect_timeout", options.connect_timeout),
+        std::pair("idle_timeout", options.idle_timeout),
+        std::pair("backoff_min", options.backoff_min),
+        std::pair("probe_interval", options.probe_interval),
+        std::pair("probe_timeout", options.probe_timeout),
+        std::pair("transaction_hold", options.transaction_hold),
+        std::pair("stream_idle", options.stream_idle)}) {
+    if (duration <= Duration{}) return refuse(name, "is above 0");
+  }
+  if (options.backoff_max < options.backoff_min) {
+    return refuse("backoff_max", "is at least backoff_min");
+  }
+  return {};
+}
+
+katana::Result<std::string> password_of(const Options& options) {
+  if (options.password_file.empty()) return options.password;
+  std::ifstream file;
+  file.rdbuf()->pubsetbuf(nullptr, 0);  // no copy stays in a buffer
+  file.open(options.password_file);
+  std::string password;
+  if (!std::getline(file, password)) {
+    return katana::fail(
+        Code::not_found,
+        fmt::format("cannot read the password file '{}' of the database", options.password_file));
+  }
+  if (password.ends_with('\r')) password.pop_back();
+  return password;
+}
+
+ConnectParameters::ConnectParameters(const Options& options, const std::vector<Target>& targets,
+                                     const std::string& password) {
+  kept_.reserve(16 + options.parameters.size());  // a move would leave a short password behind
+  std::string hosts;
+  std::string ports;
+  std::string numeric;
+  for (const Target& target : targets) {
+    const char* const comma = &target != targets.data() ? "," : "";
+    hosts += comma + target.name;
+    ports += comma + std::to_string(target.port);
+    numeric += comma + target.address;
+  }
+  add("host", std::move(hosts));
+  add("port", std::move(ports));
+  if (numeric.find_first_not_of(',') != std::string::npos) add("hostaddr", std::move(numeric));
+  if (!options.user.empty()) add("user", options.user);
+  if (!options.database.empty()) add("dbname", options.database);
+  if (!password.empty()) add("password", password);
+  add("application_name", options.application_name);
+  add("client_encoding", "UTF8");
+  // Kerberos would be asked in a call that blocks, and TCP has to find out that a peer vanished.
+  add("gssencmode", "disable");
+  add("keepalives_idle", "30");
+  add("keepalives_interval", "10");
+  add("keepalives_count", "3");
+  add("tcp_user_timeout", "60000");
+  for (const auto& [name, value] : options.parameters) add(name, value);
+  for (const auto& [name, value] : kept_) {
+    keywords_.push_back(name.c_str());
+    values_.push_back(value.c_str());
+  }
+  keywords_.push_back(nullptr);
+  values_.push_back(nullptr);
+}
+
+ConnectParameters::~ConnectParameters() {
+  for (auto& [name, value] : kept_) erase_secret(value);
+}
+
+// What comes later replaces what was before: the user's own parameters are last.
+void ConnectParameters::add(std::string keyword, std::string value) {
+  for (auto& [name, kept] : kept_) {
+    if (name != keyword) continue;
+    kept = std::move(value);
+    return;
+  }
+  kept_.emplace_back(std::move(keyword), std::move(value));
+}
+
+}  // namespace katana::database::postgres
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,113 @@
+// Options of a PostgreSQL database: where it is, and every limit and wait with its default.
+//
+//   auto options = postgres::Options::from_url(
+//       "postgresql://app@db1,db2:5433/shop?sslmode=verify-full&target_session_attrs=read-write");
+//
+// Owns       values only.
+// Thread     values.
+// Allocates  as strings do.
+// Fails      from_url() and open() name the part that is wrong, never the password.
+// Invariant  no text that is made of Options, describe() included, has the password.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "katana/base/system/result.hpp"
+#include "katana/base/values/instant.hpp"
+#include "katana/stores/database/limits.hpp"
+#include "katana/stores/database/migrations.hpp"
+#include "katana/stores/database/opening.hpp"
+
+namespace katana::database::postgres {
+
+struct Host {
+  std::string name;  // a name, a numeric address, or the folder of a Unix socket
+  std::uint16_t port = 5432;
+};
+
+// What has its default in limits.hpp is explained there.
+struct Options {
+  std::vector<Host> hosts = {};  // tried in this order
+  std::string database = {};     // empty: as the user is called
+  std::string user = {};
+  std::string password = {};       // or:
+  std::string password_file = {};  // read for each connection, so that it may be changed
+  // Further keywords of libpq, as sslmode, sslrootcert, target_session_attrs.
+  std::vector<std::pair<std::string, std::string>> parameters = {};
+  std::string application_name = "katana";
+
+  std::string migrations = {};  // a folder; they are applied before anything else. Empty: none
+  std::vector<Migration> bundled = {};  // the same, of the program; see bundled_migrations()
+  Opening opening = {};                 // of open(), as far as it asks the server
+
+  unsigned connections_max = 16;  // of the process, all reactors together
+  unsigned pipeline_depth = PostgresLimits().pipeline_depth;
+  unsigned reads_per_sync = PostgresLimits().reads_per_sync;
+  Duration slow_after = PostgresLimits().slow_after;
+  Duration connect_timeout = PostgresLimits().connect_timeout;
+  Duration idle_timeout = PostgresLimits().idle_timeout;
+  Duration backoff_min = PostgresLimits().backoff_min;
+  Duration backoff_max = PostgresLimits().backoff_max;
+  Duration probe_interval = PostgresLimits().probe_interval;
+  Duration probe_timeout = PostgresLimits().probe_timeout;
+  std::size_t waiting_max = PostgresLimits().waiting_max;
+  Duration wait_max = seconds(2);  // for a connection; then the call is refused
+  Duration timeout = seconds(30);  // of a call that was given none
+  std::size_t rows_max = PostgresLimits().rows_max;
+  // Above 0: the hosts are a primary and its standbys, and replica() reads from a standby that has
+  // what was acknowledged so long ago; see topology.hpp.
+  Duration replica_lag_max = PostgresLimits().replica_lag_max;
+  bool prepared_statements = PostgresLimits().prepared_statements;
+  std::size_t statements_max = PostgresLimits().statements_max;
+  Duration transaction_hold = PostgresLimits().transaction_hold;
+  unsigned streams_max = PostgresLimits().streams_max;
+  Duration stream_idle = PostgresLimits().stream_idle;
+
+  static katana::Result<Options> from_url(std::string_view url);
+  // "app@db1:5432,db2:5433/shop", for the log.
+  std::string describe() const;
+  // target_session_attrs names servers that take writes.
+  bool wants_writable() const noexcept;
+};
+
+// What is wrong with them, if anything.
+katana::Result<void> check(const Options& options);
+
+// A host, and the address that its name was resolved to.
+struct Target {
+  std::string name;
+  std::uint16_t port = 5432;
+  std::string address = {};  // empty: the name is the folder of a Unix socket
+};
+
+// The parameters of one attempt to connect, as libpq takes them. The password among them is
+// overwritten when they go.
+class ConnectParameters {
+ public:
+  ConnectParameters(const Options& options, const std::vector<Target>& targets,
+                    const std::string& password);
+  ConnectParameters(const ConnectParameters&) = delete;
+  ConnectParameters& operator=(const ConnectParameters&) = delete;
+  ~ConnectParameters();
+  const char* const* keywords() const noexcept { return keywords_.data(); }
+  const char* const* values() const noexcept { return values_.data(); }
+
+ private:
+  void add(std::string keyword, std::string value);
+
+  std::vector<std::pair<std::string, std::string>> kept_;
+  std::vector<const char*> keywords_;
+  std::vector<const char*> values_;
+};
+
+// The password of the options, or that of their file; whoever has it calls erase_secret().
+katana::Result<std::string> password_of(const Options& options);
+
+}  // namespace katana::database::postgres
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,70 @@
+// The PostgreSQL backend: open() makes a Database of a server.
+//
+//   auto options = postgres::Options::from_url("postgresql://app@db.example.org/shop");
+//   if (!options) return fail(options.error());
+//   auto database = postgres::open(*std::move(options));
+//   if (!database) return fail(database.error());
+//
+// Each reactor that asks has connections of its own, within one bound for the process, and sends
+// the statements of a turn together. Callers without a reactor share a thread. See
+// connection_pool.hpp and decisions 0035, 0094 and 0095.
+//
+// Owns       its thread; what is shared, together with pools of reactors, which outlive it when
+//            their reactor does and then close their connections.
+// Thread     as Backend; the destructor when no call is awaited any more.
+// Allocates  connections and statements, when they are first needed.
+// Fails      open() names the option or the migration. A server that cannot be reached makes calls
+//            fail after Options::wait_max (Kind::unavailable), and is tried again with back-off:
+//            health() says why.
+// Invariant  a statement is sent once. What may have taken effect when its answer was lost is
+//            Kind::unknown_outcome.
+#pragma once
+
+#include <memory>
+
+#include "katana/stores/database/database.hpp"
+#include "katana/stores/database/postgres/options.hpp"
+
+namespace katana::database::postgres {
+
+class IoThread;
+class ConnectionPool;
+class Shared;
+class Topology;
+
+katana::Result<Database> open(Options options);
+
+class Postgres final : public Backend {
+ public:
+  static katana::Result<std::unique_ptr<Postgres>> create(Options options);
+  // The same for a part of several servers; without migrations.
+  static katana::Result<std::unique_ptr<Postgres>> create_part(Options options,
+                                                               std::shared_ptr<Topology> topology,
+                                                               bool as_replica);
+  ~Postgres() override;
+
+  Attempt try_here(const Request&, Outcome&) noexcept override { return Attempt::elsewhere; }
+  void submit(Work& work) noexcept override;
+  void withdraw(Work& work) noexcept override;
+  void roll_back(std::uint64_t transaction) noexcept override;
+  void close(Cursor& cursor) noexcept override;
+  void observe_outages(OutageObserver observer) override;
+  Bytes system() const noexcept override { return "postgresql"; }
+  katana::Result<void> health() const override;
+  Figures figures() const override;
+  Duration timeout_default() const noexcept override;
+
+ private:
+  Postgres(Options options, std::shared_ptr<Topology> topology, bool as_replica);
+  // That of the reactor whose thread this is; null: it has none.
+  ConnectionPool* pool_here() noexcept;
+
+  const std::shared_ptr<Shared> shared_;
+  std::unique_ptr<IoThread> thread_;
+  std::unique_ptr<ConnectionPool> thread_pool_;
+  std::uint32_t thread_pool_number_ = 0;
+};
+
+}  // namespace katana::database::postgres
+
+// SPDX-License-Identifier: Apache-2.0

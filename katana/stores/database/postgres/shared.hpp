@@ -1,0 +1,161 @@
+// Shared: what the pools of one database have in common: the options, the right to open
+// connections, works that a pool could not serve, counts, health, and threads for what blocks.
+//
+// A pool that has no connection and may not open one gives its works to all: whichever pool has
+// room takes them, so more reactors than connections are served.
+//
+// Owns       works that wait for any pool; the threads.
+// Borrows    pools, from enrol() to leave().
+// Thread     any.
+// Allocates  a Poke for each call of another thread.
+// Fails      helper() says why there are no threads.
+// Invariant  no more than Options::connections_max permits are out.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "katana/base/thread/pool.hpp"
+#include "katana/stores/database/backend.hpp"
+#include "katana/stores/database/postgres/options.hpp"
+#include "katana/stores/database/postgres/topology.hpp"
+
+namespace katana::database::postgres {
+
+class ConnectionPool;
+struct Command {
+  enum class Verb : std::uint8_t { roll_back, close } verb;
+  std::uint64_t transaction = 0;
+  Cursor* cursor = nullptr;
+};
+
+// What a pool is given by other threads; guarded by Shared's mutex.
+struct Inbox {
+  WorkList works;
+  std::vector<Command> commands;
+};
+
+// Lives as long as a message that is on its way to its pool; the pool is null when it is gone. Its
+// members are those of the pool's thread.
+struct PoolHandle {
+  ConnectionPool* pool = nullptr;
+};
+
+struct Tallies {
+  using Count = std::atomic<std::uint64_t>;
+  Count reads = 0, writes = 0, commits = 0, transactions = 0, transactions_expired = 0;
+  Count refused_full = 0, refused_waited = 0, timeouts = 0, cancelled = 0;
+  Count statements_prepared = 0, outages = 0, refused_unusable = 0;
+  std::atomic<std::uint32_t> waiting = 0, busy = 0, streams_open = 0;
+};
+inline void add(Tallies::Count& count) noexcept { count.fetch_add(1, std::memory_order_relaxed); }
+
+class Shared {
+ public:
+  // `of_topology`: measured by the probes; `as_replica`: as that of a replica.
+  explicit Shared(Options given, std::shared_ptr<Topology> of_topology = nullptr,
+                  bool as_replica = false);
+  ~Shared();
+  Shared(const Shared&) = delete;
+  Shared& operator=(const Shared&) = delete;
+
+  const Options options;
+  const std::shared_ptr<Topology> topology;  // null: one server is all that matters
+  const bool of_replica;
+  Tallies tallies;
+
+  bool take_permit() noexcept;
+  void return_permit() noexcept;
+  std::uint32_t permits_out() const noexcept { return permits_.load(std::memory_order_relaxed); }
+
+  // The pool's number, at least 1; what other threads find it by.
+  std::uint32_t enrol(ConnectionPool& pool, std::shared_ptr<PoolHandle> handle, Executor& executor);
+  void leave(std::uint32_t number) noexcept;
+  // False: there is no such pool any more.
+  bool send(std::uint32_t number, Work& work);
+  void send(std::uint32_t number, const Command& command);
+  // What a pool was sent; its own thread.
+  void receive(std::uint32_t number, WorkList& works, std::vector<Command>& commands);
+  // Has every pool look at what it has, and at what waits for any.
+  void poke_all();
+
+  // Works for whichever pool has room.
+  void hand_over(WorkList& works);
+  bool has_handed_over() const noexcept { return handed_over_count_.load() != 0; }
+  // Those that were to begin no later than that.
+  void take_handed_over(WorkList& works, std::size_t most, Instant begin_by);
+  void take_expired(WorkList& works, Instant now);
+  void take_all_handed_over(WorkList& works);
+
+  void report_usable() noexcept;
+  // REQUIRES that no connection is open, or that the open ones get no answers.
+  void report_failure(std::string_view why);
+  // An attempt has failed and none has succeeded since: calls fail at once, and one pool finds out
+  // when that is over.
+  bool known_down() const noexcept { return known_down_.load(std::memory_order_relaxed); }
+  // How often it was over.
+  std::uint64_t recoveries() const noexcept { return recoveries_.load(std::memory_order_relaxed); }
+  void observe_outages(OutageObserver observer);
+  // How many connections are open, once `change` is added.
+  std::int32_t count_open(std::int32_t change) noexcept {
+    return open_.fetch_add(change, std::memory_order_relaxed) + change;
+  }
+  // Connections that were begun before are not used again, and closed once they are idle.
+  void renew_connections();
+  std::uint64_t generation() const noexcept { return generation_.load(std::memory_order_relaxed); }
+  // Every connection prepares its statements anew. Not more than once in a second: one statement
+  // that fails each time does not cost the others more than that.
+  void note_schema_change(Instant now) noexcept;
+  std::uint64_t schema_changes() const noexcept {
+    return schema_changes_.load(std::memory_order_relaxed);
+  }
+  // Of threads, which may outlive the database.
+  const std::shared_ptr<std::atomic<unsigned>> cancels_running =
+      std::make_shared<std::atomic<unsigned>>(0);
+  katana::Result<void> health() const;
+  bool usable() const noexcept { return usable_.load(std::memory_order_relaxed); }
+  std::string failure() const;
+
+  // Threads for what blocks: names and files.
+  katana::Result<thread::Pool*> helper();
+  void close();
+  bool closed() const noexcept { return closed_.load(std::memory_order_acquire); }
+
+ private:
+  struct Enrolled {
+    ConnectionPool* pool = nullptr;
+    std::shared_ptr<PoolHandle> handle;
+    Executor* executor = nullptr;
+    Inbox inbox;
+    bool poked = false;
+  };
+  void poke(Enrolled& enrolled);
+  void poke_each();
+
+  const std::string where_;
+  std::atomic<std::uint32_t> permits_ = 0;
+  std::atomic<std::size_t> handed_over_count_ = 0;
+  std::atomic<std::int32_t> open_ = 0;
+  std::atomic<std::uint64_t> generation_ = 1;
+  std::atomic<std::uint64_t> schema_changes_ = 0;
+  std::atomic<std::int64_t> schema_changed_ns_ = INT64_MIN;
+  std::atomic<bool> usable_ = false;
+  std::atomic<bool> known_down_ = false;
+  std::atomic<std::uint64_t> recoveries_ = 0;
+  std::atomic<bool> closed_ = false;
+  mutable std::mutex mutex_;  // what follows
+  std::vector<std::unique_ptr<Enrolled>> pools_;
+  WorkList handed_over_;
+  std::string failure_ = "no connection was made yet";
+  Instant failed_at_ = never;  // the outage began
+  OutageObserver observer_;
+  std::unique_ptr<thread::Pool> helper_;
+};
+
+}  // namespace katana::database::postgres
+
+// SPDX-License-Identifier: Apache-2.0

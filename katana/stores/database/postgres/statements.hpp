@@ -1,0 +1,116 @@
+// Statements: what one connection has prepared, by text; the one used longest ago gives way.
+//
+// Owns       the Prepared.
+// Borrows    texts, which are literals of the program.
+// Thread     its connection's.
+// Allocates  a Prepared for each text.
+// Fails      never.
+// Invariant  no more than `most` are kept, but for those that are in use.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <random>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "katana/base/memory/linked_list.hpp"
+#include "katana/stores/database/postgres/statement_text.hpp"
+#include "katana/stores/database/postgres/types.hpp"
+#include "katana/stores/database/row.hpp"
+#include "katana/stores/database/sql.hpp"
+
+namespace katana::database::postgres {
+
+struct Prepared : ListHook<Prepared> {
+  enum class State : std::uint8_t { unknown, asked, ready };
+
+  Bytes text = {};
+  std::string name = {};   // at the server
+  std::string ended = {};  // the text, with a zero behind it
+  StatementTraits traits = {};
+  State state = State::unknown;
+  unsigned users = 0;            // units on their way
+  bool answered = false;         // since it was prepared, and so was right once
+  std::uint64_t generation = 0;  // how often it was prepared anew under another name
+  std::vector<std::uint32_t> parameter_types = {};
+  std::vector<std::uint32_t> column_types = {};
+  std::vector<Form> forms = {};  // of the columns
+  Mapping mapping = {};
+};
+
+class Statements {
+ public:
+  explicit Statements(std::size_t most) noexcept : most_(most) {}
+  ~Statements() {
+    while (!order_.empty()) order_.pop_front();
+  }
+  Statements(const Statements&) = delete;
+  Statements& operator=(const Statements&) = delete;
+
+  // That of the text; one that is made for it is State::unknown.
+  Prepared& find(const Sql& sql) {
+    std::unique_ptr<Prepared>& kept = prepared_[sql.text()];
+    if (kept == nullptr) {
+      kept = std::make_unique<Prepared>();
+      kept->text = sql.text();
+      kept->ended = sql.text();
+      kept->traits = traits_of(sql.text());
+      kept->name = next_name();
+    } else {
+      order_.remove(*kept);
+    }
+    order_.push_back(*kept);
+    return *kept;
+  }
+  // One that nobody uses while there are more than `most`; null: none.
+  Prepared* surplus() noexcept {
+    if (prepared_.size() <= most_) return nullptr;
+    for (Prepared* each = order_.first(); each != nullptr; each = each->next_in_list()) {
+      if (each->users == 0 && each->state == Prepared::State::ready) return each;
+    }
+    return nullptr;
+  }
+  // Its plan is no longer the server's: it is prepared again, under another name.
+  void renew(Prepared& prepared) {
+    prepared.name = next_name();
+    prepared.state = Prepared::State::unknown;
+    prepared.answered = false;
+    ++prepared.generation;
+  }
+  // The same of all. True: there were some at the server.
+  bool renew_all() {
+    bool any = false;
+    for (auto& [text, prepared] : prepared_) {
+      if (prepared->state == Prepared::State::unknown) continue;
+      any = true;
+      renew(*prepared);
+    }
+    return any;
+  }
+  void forget(Prepared& prepared) noexcept {
+    order_.remove(prepared);
+    prepared_.erase(prepared.text);
+  }
+  std::size_t size() const noexcept { return prepared_.size(); }
+
+ private:
+  struct Hash {
+    std::size_t operator()(Bytes text) const noexcept { return std::hash<Bytes>()(text); }
+  };
+
+  std::string next_name() { return prefix_ + std::to_string(++names_); }
+
+  // No other program has it: a pooler that gives a session away does not run another's statement.
+  const std::string prefix_ = "k" + std::to_string(std::random_device()()) + "_";
+
+  const std::size_t most_;
+  std::uint64_t names_ = 0;
+  std::unordered_map<Bytes, std::unique_ptr<Prepared>, Hash> prepared_;
+  LinkedList<Prepared> order_;  // the one used longest ago is first
+};
+
+}  // namespace katana::database::postgres
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,82 @@
+// TypeTable: the types of the schema, as far as a connection has met them: enums, domains, arrays
+// and composites, which have no fixed numbers. Each is asked for once.
+//
+// Owns       names, fields.
+// Thread     its connection's.
+// Allocates  for each type that is added.
+// Fails      form_of() is Form::unknown for what has no value here; problem_of() says which part.
+// Invariant  a walk through types ends at depth_max, whatever the server said of them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "katana/base/text/bytes.hpp"
+#include "katana/stores/database/postgres/types.hpp"
+
+namespace katana::database::postgres {
+
+// What the server says of a type.
+struct SchemaType {
+  // How it is made; `other`: in a way that has no value here.
+  enum class Kind : std::uint8_t { other, enumeration, domain, array, composite };
+  // Of a composite.
+  struct Field {
+    std::string name;
+    std::uint32_t type = 0;  // its number
+  };
+  std::string name = {};           // in the catalog; empty: there is no such type
+  Kind kind = Kind::other;         // how it is made
+  std::uint32_t of = 0;            // of a domain and of an array: what it is made of
+  std::vector<Field> fields = {};  // of a composite, in its order
+};
+
+// The types that one connection has met.
+class TypeTable {
+ public:
+  // Types within types: deeper ones have no form.
+  static constexpr std::size_t depth_max = 8;
+  // Asks for one type by its number: its name, its kind ("e", "d", "a", "c" or "-"), what it is
+  // made of, and its fields. What add() takes are the columns of the answer, in text.
+  static const char* const question;
+  static constexpr int question_columns = 4;
+
+  // The server's answer. What is no such answer is a type of Kind::other.
+  void add(std::uint32_t type, Bytes name, Bytes kind, Bytes of, Bytes fields);
+  // It has none.
+  void add_nothing(std::uint32_t type) { types_.try_emplace(type); }
+
+  // Null: it was not asked for yet.
+  const SchemaType* find(std::uint32_t type) const noexcept;
+  // What a domain is made of; else the type itself.
+  std::uint32_t base_of(std::uint32_t type) const noexcept;
+  // A type that has to be asked for before form_of() knows; 0: none.
+  std::uint32_t missing_of(std::uint32_t type, std::size_t depth = 0) const noexcept;
+  Form form_of(std::uint32_t type, std::size_t depth = 0) const noexcept;
+  // Why there is no form: "'point'", or "'home', whose field 'at' is of the type 'point'".
+  std::string problem_of(std::uint32_t type) const;
+
+  // What a composite has is not what was said of its type: it has been altered since.
+  void note_outdated() const noexcept { is_outdated_ = true; }
+  // True: everything is forgotten.
+  bool forget_outdated() noexcept {
+    if (!is_outdated_) return false;
+    forget();
+    return true;
+  }
+  void forget() noexcept {
+    types_.clear();
+    is_outdated_ = false;
+  }
+
+ private:
+  std::unordered_map<std::uint32_t, SchemaType> types_;
+  mutable bool is_outdated_ = false;
+};
+
+}  // namespace katana::database::postgres
+
+// SPDX-License-Identifier: Apache-2.0

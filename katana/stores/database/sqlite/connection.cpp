@@ -1,0 +1,439 @@
+#include "katana/stores/database/sqlite/connection.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <new>
+#include <thread>
+
+#include "katana/base/system/check.hpp"
+
+namespace katana::database::sqlite {
+namespace {
+
+constexpr int instructions_per_look = 1000;  // of SQLite's machine: some 20 to 50 µs
+
+constexpr std::array<const char*, 7> command_texts = {
+    "BEGIN",          "BEGIN IMMEDIATE",   "COMMIT", "ROLLBACK", "SAVEPOINT katana",
+    "RELEASE katana", "ROLLBACK TO katana"};
+
+Constraint constraint_of(int code) noexcept {
+  switch (code) {
+    case SQLITE_CONSTRAINT_UNIQUE: return Constraint::unique;
+    case SQLITE_CONSTRAINT_PRIMARYKEY:
+    case SQLITE_CONSTRAINT_ROWID: return Constraint::primary_key;
+    case SQLITE_CONSTRAINT_FOREIGNKEY: return Constraint::foreign_key;
+    case SQLITE_CONSTRAINT_NOTNULL: return Constraint::not_null;
+    case SQLITE_CONSTRAINT_CHECK: return Constraint::check;
+    default: return Constraint::other;
+  }
+}
+
+// "UNIQUE constraint failed: users.email" → "users.email": names of the schema, never a value. What
+// a trigger raises is a literal of the schema, too.
+std::string_view which_of(Constraint constraint, std::string_view message) noexcept {
+  constexpr std::string_view mark = "constraint failed: ";
+  const std::size_t at = message.find(mark);
+  if (at != std::string_view::npos) return message.substr(at + mark.size());
+  return constraint == Constraint::other ? message : std::string_view();
+}
+
+const char* synchronous_of(Durability durability) noexcept {
+  switch (durability) {
+    case Durability::full: return "FULL";
+    case Durability::normal: return "NORMAL";
+    case Durability::none: break;
+  }
+  return "OFF";
+}
+
+// SQLite makes a file for everybody to read. The log and the index beside it take the mode of the
+// database, so that of an empty one says it for all three. Whatever this cannot make is SQLite's to
+// make, or to say why not.
+void create_private(const Options& options) {
+  constexpr mode_t file_mode = 0640;  // databases name users, as logs do
+  if (options.path.empty() || !options.vfs.empty()) return;
+  const int file = ::open(options.path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, file_mode);
+  if (file >= 0) ::close(file);
+}
+
+}  // namespace
+
+bool is_outage(int code) noexcept {
+  switch (code & 0xff) {
+    case SQLITE_FULL:
+    case SQLITE_IOERR:
+    case SQLITE_CANTOPEN:
+    case SQLITE_NOTADB:
+    case SQLITE_CORRUPT:
+    case SQLITE_READONLY: return true;
+    default: return false;
+  }
+}
+
+bool is_corrupt(int code) noexcept {
+  return (code & 0xff) == SQLITE_CORRUPT || (code & 0xff) == SQLITE_NOTADB;
+}
+
+std::string words_of(int code) { return fmt::format("{} ({})", sqlite3_errstr(code), code); }
+
+// SQLite counts what it has allocated under a lock of the process, for functions that nobody here
+// calls: a tenth of the CPU of its threads. Without effect in a program that began to use SQLite by
+// itself, and may want to know.
+void omit_memory_statistics() noexcept {
+  [[maybe_unused]] static const int code = sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+}
+
+Result<std::unique_ptr<Connection>> Connection::open(const Options& options, Access access,
+                                                     const std::function<Instant()>& clock) {
+  omit_memory_statistics();
+  auto connection = std::unique_ptr<Connection>(new Connection(options, clock));
+  const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE |
+                    (access == Access::create ? SQLITE_OPEN_CREATE : 0);
+  if (access == Access::create) create_private(options);
+  const char* const vfs = options.vfs.empty() ? nullptr : options.vfs.c_str();
+  const int code = sqlite3_open_v2(options.path.c_str(), &connection->handle_, flags, vfs);
+  if (code != SQLITE_OK) {
+    return fail(Kind::unavailable,
+                fmt::format("cannot open the database '{}': {}", options.path, words_of(code)));
+  }
+  if (const auto good = connection->set_up(access); !good) return std::unexpected(good.error());
+  return connection;
+}
+
+// SQLite does not ask on_busy() while a database gets its log: two may be about to give it one.
+Result<std::string> Connection::ask_for_log() {
+  lock_until_ = never;
+  for (int count = 0;; ++count) {
+    auto mode = ask("PRAGMA journal_mode = WAL");
+    if (mode || mode.error().kind() != Kind::busy || on_busy(this, count) == 0) return mode;
+  }
+}
+
+Result<void> Connection::set_up(Access access) {
+  lock_wait_ = options_.busy_wait;
+  sqlite3_progress_handler(handle_, instructions_per_look, &on_progress, this);
+  sqlite3_busy_handler(handle_, &on_busy, this);
+  sqlite3_db_config(handle_, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  sqlite3_db_config(handle_, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+  sqlite3_db_config(handle_, SQLITE_DBCONFIG_DQS_DML, 0, nullptr);
+  sqlite3_db_config(handle_, SQLITE_DBCONFIG_DQS_DDL, 0, nullptr);
+  if (access != Access::read) {
+    const auto mode = ask_for_log();
+    if (!mode) return std::unexpected(mode.error());
+    if (*mode != "wal") {
+      return fail(
+          Kind::unavailable,
+          fmt::format("the database '{}' cannot have a write-ahead log (its journal mode is "
+                      "{}): is it on a network file system?",
+                      options_.path, *mode));
+    }
+    sqlite3_wal_hook(handle_, &on_log, this);  // in place of checkpoints within a commit
+  }
+  const std::string settings = fmt::format(
+      "PRAGMA synchronous = {}; PRAGMA foreign_keys = ON; PRAGMA cache_size = -{}; "
+      "PRAGMA cell_size_check = ON; PRAGMA query_only = {}",
+      synchronous_of(options_.durability), options_.cache_kib,
+      access == Access::read ? "ON" : "OFF");
+  const int code = run_text(settings.c_str());
+  if (code != SQLITE_OK) return std::unexpected(error(code, {}));
+  sqlite3_set_authorizer(handle_, &on_authorize, this);
+  return {};
+}
+
+Connection::~Connection() {
+  statements_.clear();
+  commands_ = {};
+  sqlite3_close_v2(handle_);
+}
+
+Result<Statement*> Connection::find(const Sql& sql) {
+  Statement*& recent = recent_[sql.hash() % recent_.size()];
+  if (recent == nullptr || recent->text() != sql.text()) [[unlikely]] {
+    const auto at = statements_.find(sql.text());
+    if (at != statements_.end()) {
+      recent = at->second.get();
+    } else {
+      const auto prepared = prepare(sql);
+      if (!prepared) return prepared;
+      recent = *prepared;
+    }
+  }
+  recent->used_at = ++uses_;
+  return recent;
+}
+
+Result<Statement*> Connection::prepare(const Sql& sql) {
+  const Bytes text = sql.text();
+  sqlite3_stmt* prepared = nullptr;
+  const char* tail = nullptr;
+  trusted_ = false;
+  const int code = sqlite3_prepare_v3(handle_, text.data(), static_cast<int>(text.size()),
+                                      SQLITE_PREPARE_PERSISTENT, &prepared, &tail);
+  trusted_ = true;
+  if ((code & 0xff) == SQLITE_AUTH) {
+    return fail(Kind::syntax,
+                "transactions are begun with Database::begin(), and files, pragmas and extensions "
+                "are for the options of the database",
+                text);
+  }
+  // No value has been bound, so what SQLite says can only be about the text.
+  if ((code & 0xff) == SQLITE_ERROR) return fail(Kind::syntax, sqlite3_errmsg(handle_), text);
+  if (code != SQLITE_OK) return std::unexpected(error(code, text));
+  if (prepared == nullptr) return fail(Kind::syntax, "there is no statement", text);
+  auto statement = std::make_unique<Statement>(prepared, text);
+  const Bytes rest = text.substr(static_cast<std::size_t>(tail - text.data()));
+  if (rest.find_first_not_of(" \t\r\n;") != Bytes::npos) {
+    return fail(Kind::syntax, "one statement at a time, and there are more", text);
+  }
+  if (statements_.size() >= options_.statements_max) evict();
+  ++prepared_;
+  const std::string_view key = statement->text();
+  return (statements_[key] = std::move(statement)).get();
+}
+
+void Connection::evict() {
+  const auto oldest = std::min_element(statements_.begin(), statements_.end(),
+                                       [](const auto& left, const auto& right) {
+                                         return left.second->used_at < right.second->used_at;
+                                       });
+  if (oldest == statements_.end()) return;
+  std::replace(recent_.begin(), recent_.end(), oldest->second.get(),
+               static_cast<Statement*>(nullptr));
+  const std::unique_ptr<Statement> gone = std::move(oldest->second);  // its text is the key
+  statements_.erase(oldest);
+}
+
+int Connection::run(Statement& statement, std::span<const Value> values, Outcome& outcome,
+                    const Limits& limits) noexcept {
+  limits_ = limits;
+  deadline_exceeded_ = false;
+  const int code = statement.bind(values, limits.keep_values);
+  if (code != SQLITE_OK) return code;
+  return step_all(statement, outcome);
+}
+
+int Connection::resume(Statement& statement, Outcome& outcome, const Limits& limits) noexcept {
+  limits_ = limits;
+  deadline_exceeded_ = false;
+  return step_all(statement, outcome);
+}
+
+int Connection::step_all(Statement& statement, Outcome& outcome) noexcept {
+  lock_until_ = never;
+  int code = SQLITE_ROW;
+  try {
+    for (std::size_t rows = 0;; ++rows) {
+      code = statement.step();
+      if (code != SQLITE_ROW) break;
+      if (rows == limits_.rows_max) {
+        outcome.error.emplace(Kind::too_large,
+                              fmt::format("the result has more than {} rows: use a stream, or a "
+                                          "LIMIT",
+                                          limits_.rows_max),
+                              statement.text());
+        code = SQLITE_TOOBIG;
+        break;
+      }
+      if (const TypeMismatch misfit = outcome.take(statement)) [[unlikely]] {
+        outcome.error.emplace(Kind::mismatch,
+                              misfit.column.empty()
+                                  ? std::string(misfit.why)
+                                  : fmt::format("'{}' {}", misfit.column, misfit.why),
+                              statement.text());
+        code = SQLITE_MISMATCH;
+        break;
+      }
+      if (!outcome.wants_more()) {
+        limits_ = {};
+        return SQLITE_ROW;
+      }
+    }
+    if (code == SQLITE_DONE && !statement.reads_only()) {
+      outcome.rows_changed = sqlite3_changes64(handle_);
+    }
+    // Before the reset, which would have the connection forget which constraint it was.
+    if ((code & 0xff) == SQLITE_CONSTRAINT) outcome.error = error(code, statement.text());
+  } catch (const std::bad_alloc&) {
+    code = SQLITE_NOMEM;
+  }
+  statement.reset();
+  limits_ = {};
+  return code;
+}
+
+Statement* Connection::own(Command command) noexcept {
+  auto& statement = commands_[static_cast<std::size_t>(command)];
+  if (!statement) {
+    const char* const text = command_texts[static_cast<std::size_t>(command)];
+    sqlite3_stmt* prepared = nullptr;
+    const int code =
+        sqlite3_prepare_v3(handle_, text, -1, SQLITE_PREPARE_PERSISTENT, &prepared, nullptr);
+    if (code != SQLITE_OK) return nullptr;
+    statement = std::make_unique<Statement>(prepared, text);
+  }
+  return statement.get();
+}
+
+int Connection::run(Command command) noexcept {
+  limits_ = {};
+  lock_until_ = never;
+  Statement* const statement = own(command);
+  if (statement == nullptr) return sqlite3_extended_errcode(handle_);
+  const int code = statement->step();
+  statement->reset();
+  if (command == Command::undo && code == SQLITE_DONE) return run(Command::release);
+  return code;
+}
+
+int Connection::run_text(const char* text) noexcept {
+  limits_ = {};
+  lock_until_ = never;
+  const int code = sqlite3_exec(handle_, text, nullptr, nullptr, nullptr);
+  return code == SQLITE_OK ? code : sqlite3_extended_errcode(handle_);
+}
+
+Result<void> Connection::run_script(const std::string& text) {
+  const char* const end = text.data() + text.size();
+  for (const char* at = text.data(); at < end;) {
+    sqlite3_stmt* prepared = nullptr;
+    const char* behind = nullptr;
+    trusted_ = false;
+    int code = sqlite3_prepare_v2(handle_, at, static_cast<int>(end - at), &prepared, &behind);
+    trusted_ = true;
+    const Bytes piece(at, static_cast<std::size_t>(behind - at));
+    if ((code & 0xff) == SQLITE_AUTH) {
+      return fail(Kind::syntax,
+                  "a migration cannot begin or end a transaction, attach a file or "
+                  "set a pragma",
+                  piece);
+    }
+    if (code != SQLITE_OK) return fail(Kind::syntax, sqlite3_errmsg(handle_), piece);
+    at = behind;
+    if (prepared == nullptr) continue;  // a comment
+    Statement statement(prepared, piece);
+    while ((code = statement.step()) == SQLITE_ROW) {
+    }
+    // A migration has no values of users, so what SQLite says about it may be repeated.
+    if (code != SQLITE_DONE) return fail(Kind::syntax, sqlite3_errmsg(handle_), piece);
+  }
+  return {};
+}
+
+Result<std::string> Connection::ask(const char* text) {
+  limits_ = {};
+  lock_until_ = never;
+  sqlite3_stmt* prepared = nullptr;
+  int code = sqlite3_prepare_v2(handle_, text, -1, &prepared, nullptr);
+  if (code != SQLITE_OK) return std::unexpected(error(code, text));
+  Statement statement(prepared, text);
+  code = statement.step();
+  if (code != SQLITE_ROW) return std::unexpected(error(code, text));
+  const unsigned char* const found = sqlite3_column_text(prepared, 0);
+  return std::string(found != nullptr ? reinterpret_cast<const char*>(found) : "");
+}
+
+bool Connection::has_deferred_violations() const noexcept {
+  int present = 0, highest = 0;
+  sqlite3_db_status(handle_, SQLITE_DBSTATUS_DEFERRED_FKS, &present, &highest, 0);
+  return present != 0;
+}
+
+Error Connection::error(int code, Bytes text) const {
+  switch (code & 0xff) {
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+      return Error(Kind::busy, "another process holds the lock of the database", text);
+    case SQLITE_CONSTRAINT: {
+      const Constraint constraint = constraint_of(code);
+      return Error::violated(constraint, which_of(constraint, sqlite3_errmsg(handle_)), text);
+    }
+    case SQLITE_INTERRUPT:
+      if (deadline_exceeded_) return Error(Kind::timeout, "deadline exceeded", text);
+      return Error(Kind::cancelled, "interrupted", text);
+    case SQLITE_TOOBIG:
+      return Error(Kind::too_large, "a value is larger than the database takes", text);
+    case SQLITE_MISMATCH:
+      return Error(Kind::mismatch, "value does not match the column's type", text);
+    case SQLITE_ERROR:
+    case SQLITE_RANGE:
+    case SQLITE_MISUSE:
+    case SQLITE_AUTH:
+    case SQLITE_SCHEMA:
+      return Error(Kind::syntax, fmt::format("the statement failed: {}", words_of(code)), text);
+    default:
+      return Error(Kind::unavailable, fmt::format("the database failed: {}", words_of(code)), text);
+  }
+}
+
+bool Connection::checkpoint() noexcept {
+  limits_ = {};
+  int pages = 0, written = 0;
+  const int code =
+      sqlite3_wal_checkpoint_v2(handle_, nullptr, SQLITE_CHECKPOINT_PASSIVE, &pages, &written);
+  log_pages_ = 0;
+  return code == SQLITE_OK && pages == written;
+}
+
+void Connection::leave_log() noexcept {
+  sqlite3_db_config(handle_, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+}
+
+int Connection::on_progress(void* self) noexcept {
+  auto& connection = *static_cast<Connection*>(self);
+  Limits& limits = connection.limits_;
+  if (limits.work != nullptr && limits.work->abandoned_by_now()) return 1;
+  if (limits.budget > Duration{}) {
+    // The first look begins the budget: short statements never read a clock.
+    limits.deadline = std::min(limits.deadline, connection.clock_() + limits.budget);
+    limits.budget = {};
+  } else if (limits.deadline != never && connection.clock_() >= limits.deadline) {
+    connection.deadline_exceeded_ = true;
+    return 1;
+  }
+  return 0;
+}
+
+int Connection::on_busy(void* self, int count) noexcept {
+  auto& connection = *static_cast<Connection*>(self);
+  if (connection.lock_wait_ <= Duration{}) return 0;
+  const Work* const work = connection.limits_.work;
+  if (work != nullptr && work->abandoned_by_now()) return 0;
+  const Instant now = connection.clock_();
+  if (connection.lock_until_ == never) {
+    connection.lock_until_ = std::min(now + connection.lock_wait_, connection.limits_.deadline);
+  }
+  if (now >= connection.lock_until_) return 0;
+  ++connection.lock_retries_;
+  const int wait_ms = std::min(1 << std::min(count, 5), 20);
+  std::this_thread::sleep_for(std::chrono::milliseconds(wait_ms));
+  return 1;
+}
+
+int Connection::on_log(void* self, sqlite3*, const char*, int pages) noexcept {
+  static_cast<Connection*>(self)->log_pages_ = pages;
+  return SQLITE_OK;
+}
+
+int Connection::on_authorize(void* self, int action, const char*, const char* second, const char*,
+                             const char*) noexcept {
+  if (static_cast<Connection*>(self)->trusted_) return SQLITE_OK;
+  switch (action) {
+    case SQLITE_TRANSACTION:
+    case SQLITE_SAVEPOINT:
+    case SQLITE_ATTACH:
+    case SQLITE_DETACH: return SQLITE_DENY;
+    case SQLITE_PRAGMA: return second == nullptr ? SQLITE_OK : SQLITE_DENY;
+    case SQLITE_FUNCTION:
+      return second != nullptr && Bytes(second) == "load_extension" ? SQLITE_DENY : SQLITE_OK;
+    default: return SQLITE_OK;
+  }
+}
+
+}  // namespace katana::database::sqlite
+
+// SPDX-License-Identifier: Apache-2.0

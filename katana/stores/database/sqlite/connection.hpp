@@ -1,0 +1,150 @@
+// Connection: one connection to the file, with its prepared statements.
+//
+// Owns       the sqlite3 and its statements, kept by their text; the least recently used goes when
+//            there are too many.
+// Thread     one at a time; interrupt() any, while the connection lives.
+// Allocates  for a statement that is prepared; nothing of ours when it is run.
+// Fails      by an Error, or by SQLite's result code where the caller decides. Values never get
+//            into an Error: what SQLite says about a statement that ran is not repeated.
+// Invariant  statements of the program can neither begin nor end a transaction, nor attach files,
+//            nor change a pragma: those are ours, and are refused when they are prepared.
+#pragma once
+
+#include <sqlite3.h>
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "katana/base/values/instant.hpp"
+#include "katana/stores/database/sql.hpp"
+#include "katana/stores/database/sqlite/options.hpp"
+#include "katana/stores/database/sqlite/statement.hpp"
+#include "katana/stores/database/work.hpp"
+
+namespace katana::database::sqlite {
+
+enum class Access : std::uint8_t {
+  create,  // reads and writes; makes the file if it is missing
+  write,   // reads and writes
+  read,
+};
+
+// Of one statement that is run.
+struct Limits {
+  std::size_t rows_max = SIZE_MAX;
+  Instant deadline = never;    // then it is interrupted
+  Duration budget = {};        // or this long after it was first looked at; 0: none
+  const Work* work = nullptr;  // or when nobody waits for this any more
+  bool keep_values = false;
+};
+
+// The commands that we run ourselves.
+enum class Command : std::uint8_t {
+  begin,      // a snapshot, from its first read on
+  begin_now,  // and takes the lock for writing
+  commit,
+  rollback,
+  savepoint,
+  release,
+  undo,  // to the savepoint, and releases it
+};
+
+class Connection {
+ public:
+  // `options` and `clock` are borrowed.
+  static Result<std::unique_ptr<Connection>> open(const Options& options, Access access,
+                                                  const std::function<Instant()>& clock);
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+  ~Connection();
+
+  // The program's statement.
+  Result<Statement*> find(const Sql& sql);
+  // Runs it. SQLITE_DONE: to its end, and it is reset. SQLITE_ROW: the outcome wants no more at
+  // present; resume() or reset it. Else it has failed, and is reset; when there is more to say than
+  // the code does, the outcome says it.
+  int run(Statement& statement, std::span<const Value> values, Outcome& outcome,
+          const Limits& limits) noexcept;
+  int resume(Statement& statement, Outcome& outcome, const Limits& limits) noexcept;
+  int run(Command command) noexcept;
+  // Text of our own, without values: pragmas, migrations. Of several statements, all.
+  int run_text(const char* text) noexcept;
+  // Every statement of a text that is not ours (a migration): what the program's statements may not
+  // do, it may not do either. The Error has the statement that failed.
+  Result<void> run_script(const std::string& text);
+  // The first column of the first row of such a text.
+  Result<std::string> ask(const char* text);
+  Result<std::string> ask_for_log();
+
+  bool in_transaction() const noexcept { return sqlite3_get_autocommit(handle_) == 0; }
+  // Foreign keys that are violated and may be mended until the commit.
+  bool has_deferred_violations() const noexcept;
+  // A statement that is only about to run does not notice.
+  void interrupt() noexcept { sqlite3_interrupt(handle_); }
+  // Why the last run was interrupted: its time was up; else nobody waits, or interrupt() was said.
+  bool deadline_exceeded() const noexcept { return deadline_exceeded_; }
+  // How long run() may wait for a lock of another process from now on.
+  void wait_for_locks(Duration wait) noexcept { lock_wait_ = wait; }
+  std::uint64_t lock_retries() const noexcept { return lock_retries_; }
+  std::uint64_t prepared() const noexcept { return prepared_; }
+
+  // What `code`, just returned for a statement that ran, is called. `text`: its statement.
+  Error error(int code, Bytes text) const;
+  // Log pages since it was last written back; writes them back. True: all of them.
+  int log_pages() const noexcept { return log_pages_; }
+  bool checkpoint() noexcept;
+  // The log is left as it is when the connection closes: the file under its name is another.
+  void leave_log() noexcept;
+  sqlite3* handle() noexcept { return handle_; }
+
+  std::uint64_t generation = 0;
+
+ private:
+  Connection(const Options& options, const std::function<Instant()>& clock)
+      : options_(options), clock_(clock) {}
+  Result<void> set_up(Access access);
+  Result<Statement*> prepare(const Sql& sql);
+  Statement* own(Command command) noexcept;
+  int step_all(Statement& statement, Outcome& outcome) noexcept;
+  void evict();
+
+  static int on_progress(void* self) noexcept;
+  static int on_busy(void* self, int count) noexcept;
+  static int on_log(void* self, sqlite3*, const char*, int pages) noexcept;
+  static int on_authorize(void* self, int action, const char* first, const char* second,
+                          const char*, const char*) noexcept;
+
+  const Options& options_;
+  const std::function<Instant()>& clock_;
+  sqlite3* handle_ = nullptr;
+
+  std::array<Statement*, 64> recent_{};  // by hash; the statement asked for is mostly here
+  std::unordered_map<std::string_view, std::unique_ptr<Statement>> statements_;
+  std::array<std::unique_ptr<Statement>, 8> commands_;
+  std::uint64_t uses_ = 0;
+  std::uint64_t prepared_ = 0;
+
+  Limits limits_;
+  bool deadline_exceeded_ = false;
+  bool trusted_ = true;  // what is prepared is ours
+  Duration lock_wait_ = {};
+  Instant lock_until_ = never;
+  std::uint64_t lock_retries_ = 0;
+  int log_pages_ = 0;
+};
+
+// The file itself failed, or is full, or may not be written: not the statement's fault.
+bool is_outage(int code) noexcept;
+bool is_corrupt(int code) noexcept;
+// "the disk is full"; names the result code.
+std::string words_of(int code);
+
+}  // namespace katana::database::sqlite
+
+// SPDX-License-Identifier: Apache-2.0

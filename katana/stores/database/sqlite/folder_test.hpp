@@ -1,0 +1,41 @@
+// Folder: a folder for the files of one test. Owner of its content; removed with it.
+//
+// Thread     one.
+// Fails      by aborting: without a folder there is no test.
+#pragma once
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "katana/base/system/check.hpp"
+
+namespace katana::database::sqlite {
+
+class Folder {
+ public:
+  Folder() {
+    std::string name = (std::filesystem::temp_directory_path() / "katana_database_XXXXXX").string();
+    KATANA_CHECK(mkdtemp(name.data()) != nullptr);
+    path_ = name;
+  }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  ~Folder() {
+    std::error_code ignored;  // what is left is the system's to remove
+    std::filesystem::remove_all(path_, ignored);
+  }
+  std::string operator/(std::string_view name) const { return (path_ / name).string(); }
+  std::string write(std::string_view name, std::string_view text) const {
+    std::ofstream(path_ / name, std::ios::binary) << text;
+    return *this / name;
+  }
+
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace katana::database::sqlite
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,47 @@
+// MemoryFolder: where a database ':memory:' lies: a folder of its own in memory.
+//
+// SQLite's own ':memory:' is another database for each connection, and its shared cache has neither
+// a write-ahead log nor snapshots: a reader would fail while a transaction is open. A file on a
+// file system in memory (/dev/shm) is an ordinary database that never meets a disk.
+//
+// Owns       the folder, and what is in it: both go with it. What a process that dies leaves is
+//            removed by the next one that makes such a folder.
+// Thread     one.
+// Fails      make() names the folders that it tried.
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "katana/base/system/result.hpp"
+
+namespace katana::database::sqlite {
+
+class MemoryFolder {
+ public:
+  // In /dev/shm; where there is none that can be written to, in the folder for temporary files.
+  static katana::Result<MemoryFolder> make();
+  MemoryFolder() noexcept = default;  // none
+  MemoryFolder(MemoryFolder&& other) noexcept
+      : path_(std::exchange(other.path_, {})), owner_(other.owner_) {}
+  MemoryFolder& operator=(MemoryFolder&& other) noexcept {
+    std::swap(path_, other.path_);
+    std::swap(owner_, other.owner_);
+    return *this;
+  }
+  ~MemoryFolder();
+
+  // Of the database in it.
+  std::string file() const { return path_ + "/memory.db"; }
+
+ private:
+  std::string path_;  // empty: none
+  int owner_ = -1;    // a lock in it that says that this process lives
+};
+
+// Those of processes that died. The first make() of a process calls it.
+void remove_orphaned_folders();
+
+}  // namespace katana::database::sqlite
+
+// SPDX-License-Identifier: Apache-2.0

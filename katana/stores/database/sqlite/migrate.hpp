@@ -1,0 +1,40 @@
+// migrate(): applies migrations to an SQLite file.
+//
+//   auto report = sqlite::migrate({.path = "var/users.db"}, {.folder = "migrations"});
+//
+// Owns       its connection, for the call, unless it is given one.
+// Thread     any; blocks.
+// Allocates  yes.
+// Fails      an Error names the file, and what the database says of it. The file is then as it was:
+//            all migrations of a call are one transaction.
+// Invariant  the lock for writing is held from before it is looked what to do until it is done: of
+//            several processes that start at once, one applies them and the others find them
+//            applied.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "katana/stores/database/migrations.hpp"
+#include "katana/stores/database/sqlite/options.hpp"
+
+namespace katana::database::sqlite {
+
+class Connection;
+
+struct MigrateOptions {
+  std::string folder = {};
+  std::vector<Migration> bundled = {};  // instead of a folder
+  bool dry_run = false;                 // does everything, and undoes it
+  Opening opening = {};                 // hears of the progress; SQLite ignores its `stop`
+};
+
+// Of `options` it uses path, create, busy_wait and vfs.
+katana::Result<MigrationReport> migrate(const Options& options, const MigrateOptions& how);
+// By a connection that the caller has opened with `options`, and keeps.
+katana::Result<MigrationReport> migrate(Connection& connection, const Options& options,
+                                        const MigrateOptions& how);
+
+}  // namespace katana::database::sqlite
+
+// SPDX-License-Identifier: Apache-2.0

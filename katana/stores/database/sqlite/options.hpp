@@ -1,0 +1,71 @@
+// Options of an SQLite database: every limit and wait, with its default.
+//
+// Owns       values only, and a clock if one is given.
+// Thread     values.
+// Allocates  as strings do.
+// Fails      open() names the option that is wrong.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "katana/base/coroutine/executor.hpp"
+#include "katana/base/values/instant.hpp"
+#include "katana/stores/database/durability.hpp"
+#include "katana/stores/database/limits.hpp"
+#include "katana/stores/database/migrations.hpp"
+#include "katana/stores/database/opening.hpp"
+
+namespace katana::database::sqlite {
+
+// What tests put in the place of threads and clocks. Borrowed; they outlive the database.
+struct TestHooks {
+  Executor* writer = nullptr;   // runs the writer; null: a thread of its own
+  Executor* readers = nullptr;  // runs long reads; null: `readers` threads
+  // With a clock nothing supervises the database but Sqlite::tick(). Null: the machine's.
+  std::function<Instant()> clock = {};
+};
+
+// What has its default in limits.hpp is explained there.
+struct Options {
+  // ':memory:': a database that is empty at the start and gone at the end; see memory_folder.hpp.
+  std::string path = {};
+  bool create = true;           // at the start only: a file that vanishes later is never made anew
+  std::string migrations = {};  // a folder; they are applied before anything else. Empty: none
+  std::vector<Migration> bundled = {};  // the same, of the program; see bundled_migrations()
+  Opening opening = {};                 // of open()
+  Durability durability = Durability::full;
+
+  unsigned readers = 4;  // threads and connections for reads that are not answered on a reactor
+  std::size_t reads_waiting_max = SqliteLimits().reads_waiting_max;
+  std::size_t writes_waiting_max = SqliteLimits().writes_waiting_max;
+  std::size_t group_max = 256;  // writes that share one commit
+  Duration writer_linger = SqliteLimits().writer_linger;
+  Duration writer_gathers = SqliteLimits().writer_gathers;
+  Duration wait_max = seconds(2);  // in a queue; then the call is refused: unavailable
+  Duration timeout = seconds(30);  // of a call that was given none
+  Duration busy_wait = SqliteLimits().busy_wait;
+  std::size_t rows_max = SqliteLimits().rows_max;
+  std::size_t statements_max = SqliteLimits().statements_max;
+  std::int64_t cache_kib = 8 * 1024;  // pages that each connection may keep
+
+  Duration read_budget = SqliteLimits().read_budget;
+  std::uint32_t slow_reads_remembered = SqliteLimits().slow_reads_remembered;
+  std::uint32_t reads_per_turn_max = SqliteLimits().reads_per_turn_max;
+
+  Duration transaction_hold = SqliteLimits().transaction_hold;
+  unsigned streams_max = SqliteLimits().streams_max;
+  Duration stream_idle = SqliteLimits().stream_idle;
+  unsigned checkpoint_pages = SqliteLimits().checkpoint_pages;
+  Duration probe_interval = SqliteLimits().probe_interval;
+
+  std::string vfs = {};  // empty: the default
+  TestHooks test_hooks = {};
+};
+
+}  // namespace katana::database::sqlite
+
+// SPDX-License-Identifier: Apache-2.0

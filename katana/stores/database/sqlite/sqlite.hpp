@@ -1,0 +1,89 @@
+// The SQLite backend: open() makes a Database of a file.
+//
+//   auto database = sqlite::open({.path = "var/users.db", .migrations = "migrations"});
+//   if (!database) return fail(database.error());
+//
+// Reads that are short are answered on the reactor that asks, from a connection of its own, within
+// one snapshot for each turn. Others go to a pool. Writes go to one writer, which commits those
+// that wait together at once. See reactor_reader.hpp, readers.hpp, writer.hpp, and decisions 0034
+// to 0037.
+//
+// Owns       connections, threads, and the thread that supervises them.
+// Borrows    the executors of Options::test_hooks.
+// Thread     as Backend; the destructor when no call is awaited any more.
+// Allocates  connections and statements, when they are first needed.
+// Fails      open() names the option or the file. A file that becomes unusable later makes calls
+//            fail at once (Kind::unavailable), and is tried again every probe_interval.
+// Invariant  a file that vanishes is not made anew: a database that lost its file does not turn
+//            into an empty one.
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "katana/stores/database/database.hpp"
+#include "katana/stores/database/sqlite/memory_folder.hpp"
+#include "katana/stores/database/sqlite/options.hpp"
+#include "katana/stores/database/sqlite/pool_executor.hpp"
+#include "katana/stores/database/sqlite/reactor_reader.hpp"
+#include "katana/stores/database/sqlite/readers.hpp"
+#include "katana/stores/database/sqlite/watch.hpp"
+#include "katana/stores/database/sqlite/writer.hpp"
+
+namespace katana::database::sqlite {
+
+katana::Result<Database> open(Options options);
+
+class Sqlite final : public Backend {
+ public:
+  static katana::Result<std::unique_ptr<Sqlite>> create(Options options);
+  ~Sqlite() override;
+
+  Attempt try_here(const Request& request, Outcome& outcome) noexcept override;
+  void submit(Work& work) noexcept override;
+  void withdraw(Work& work) noexcept override;
+  void roll_back(std::uint64_t transaction) noexcept override;
+  void close(Cursor& cursor) noexcept override;
+  void observe_outages(OutageObserver observer) override;
+  Bytes system() const noexcept override { return "sqlite"; }
+  katana::Result<void> health() const override { return watch_.health(); }
+  Figures figures() const override;
+  Duration timeout_default() const noexcept override { return options_.timeout; }
+
+  // What the supervisor does every 20 ms: refuses what waited for too long, and looks after the
+  // file. For tests with a clock of their own.
+  void tick() noexcept;
+
+ private:
+  Sqlite(Options options, MemoryFolder memory);
+  katana::Result<void> start();
+  ReactorReader& reactor_reader() noexcept;
+  ReactorReader& find_reactor_reader(Executor& executor) noexcept;
+  void supervise();
+
+  const MemoryFolder memory_;  // of ':memory:', whose files go last
+  const Options options_;
+  const std::function<Instant()> clock_;
+  const std::uint64_t number_;  // of this database in this process
+  Watch watch_;
+  Writer writer_;
+  Readers readers_;
+  std::unique_ptr<PoolExecutor> writer_thread_;
+  std::unique_ptr<PoolExecutor> reader_threads_;
+
+  mutable std::mutex reactor_readers_mutex_;  // what follows
+  std::vector<std::unique_ptr<ReactorReader>> reactor_readers_;
+
+  std::mutex stop_mutex_;  // what follows
+  std::condition_variable stop_asked_;
+  bool stopping_ = false;
+  std::thread supervisor_;
+};
+
+}  // namespace katana::database::sqlite
+
+// SPDX-License-Identifier: Apache-2.0

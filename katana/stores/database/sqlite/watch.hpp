@@ -1,0 +1,152 @@
+// Watch: whether the file is usable, why not, and since which generation of connections; and
+// whether another process holds its lock. Tells both to who observes outages.
+//
+// Owns       the reason.
+// Borrows    the clock.
+// Thread     any.
+// Allocates  the reason.
+// Fails      never.
+// Invariant  connections of an older generation are closed before they are used again. A file that
+//            is locked is read as before, and writes fail at once until a probe has had the lock.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "katana/base/system/result.hpp"
+#include "katana/stores/database/backend.hpp"
+#include "katana/stores/database/error.hpp"
+
+namespace katana::database::sqlite {
+
+class Watch {
+ public:
+  Watch(std::string path, const std::function<Instant()>& clock)
+      : path_(std::move(path)), clock_(clock) {}
+
+  bool usable() const noexcept { return usable_.load(std::memory_order_acquire); }
+  std::uint64_t generation() const noexcept { return generation_.load(std::memory_order_acquire); }
+  // How many commits have become durable: a snapshot that was taken at another count is stale.
+  std::uint64_t commits() const noexcept { return commits_.load(std::memory_order_acquire); }
+  void note_commit() noexcept { commits_.fetch_add(1, std::memory_order_acq_rel); }
+  // The log is to be written back and begun anew, for which no snapshot may be open: none is kept
+  // for longer than a turn meanwhile. Relaxed: a turn more or less does not matter.
+  bool log_is_long() const noexcept { return log_is_long_.load(std::memory_order_relaxed); }
+  void set_log_is_long(bool is_long) noexcept {
+    if (is_long != log_is_long()) log_is_long_.store(is_long, std::memory_order_relaxed);
+  }
+
+  // It is not usable. Only the first reason of an outage is kept.
+  void report(std::string_view why, bool corrupt = false) {
+    const std::lock_guard lock(mutex_);
+    corrupt_ = corrupt_ || corrupt;
+    if (!usable()) return;
+    reason_ = why;
+    usable_.store(false, std::memory_order_release);
+    begin_outage(reason_);
+  }
+  // It is usable again, by connections that are opened from now on.
+  void recover() {
+    const std::lock_guard lock(mutex_);
+    generation_.fetch_add(1, std::memory_order_acq_rel);
+    corrupt_ = false;
+    usable_.store(true, std::memory_order_release);
+    end_outage();
+  }
+  // Another process has held the lock for writing for longer than a write waits for it.
+  void report_locked(Duration waited) {
+    const std::lock_guard lock(mutex_);
+    if (is_locked()) return;
+    locked_for_ = "another process has held its lock for longer than " +
+                  std::to_string(waited.count_ms()) + " ms, and nothing is written";
+    locked_.store(true, std::memory_order_relaxed);
+    begin_outage(locked_for_);
+  }
+  // The lock was had.
+  void note_unlocked() {
+    if (!is_locked()) [[likely]]
+      return;
+    const std::lock_guard lock(mutex_);
+    locked_.store(false, std::memory_order_relaxed);
+    end_outage();
+  }
+  bool is_locked() const noexcept { return locked_.load(std::memory_order_relaxed); }
+
+  // Of an outage that is there already, at once.
+  void observe(OutageObserver observer) {
+    const std::lock_guard lock(mutex_);
+    observer_ = std::move(observer);
+    if (began_at_ != never) tell(usable() ? locked_for_ : reason_);
+  }
+  // The outage is of a file that was damaged: it has to be looked through before it is used.
+  bool corrupt() const {
+    const std::lock_guard lock(mutex_);
+    return corrupt_;
+  }
+
+  std::uint64_t outages() const {
+    const std::lock_guard lock(mutex_);
+    return outages_;
+  }
+  // Usable, and not locked: an Error says why not.
+  katana::Result<void> health() const {
+    if (!usable()) return std::unexpected(katana::Error(error()));
+    if (!is_locked()) [[likely]]
+      return {};
+    return std::unexpected(katana::Error(locked()));
+  }
+  // REQUIRES is_locked().
+  Error locked() const {
+    const std::lock_guard lock(mutex_);
+    return Error::unusable("'" + path_ + "': " + locked_for_);
+  }
+  Error error() const { return Error::unusable(reason()); }
+
+ private:
+  std::string reason() const {
+    const std::lock_guard lock(mutex_);
+    return "'" + path_ + "': " + reason_;
+  }
+
+  // With the mutex held. An outage goes on until neither reason is left.
+  void begin_outage(const std::string& why) {
+    ++outages_;
+    if (began_at_ == never) began_at_ = clock_();
+    tell(why);
+  }
+  void end_outage() {
+    if (began_at_ == never || !usable() || is_locked()) return;
+    const Duration lasted = clock_() - std::exchange(began_at_, never);
+    if (observer_) observer_({.where = path_, .lasted = lasted});
+  }
+  void tell(std::string why) const {
+    if (!observer_) return;
+    std::ranges::replace(why, '\n', ' ');
+    observer_({.where = path_, .why = why});
+  }
+
+  const std::string path_;
+  const std::function<Instant()>& clock_;
+  std::atomic<bool> usable_ = true;
+  std::atomic<std::uint64_t> generation_ = 1;
+  std::atomic<std::uint64_t> commits_ = 1;
+  std::atomic<bool> log_is_long_ = false;
+  std::atomic<bool> locked_ = false;
+  mutable std::mutex mutex_;  // what follows
+  std::string reason_;
+  bool corrupt_ = false;
+  std::uint64_t outages_ = 0;
+  std::string locked_for_;
+  Instant began_at_ = never;  // the outage
+  OutageObserver observer_;
+};
+
+}  // namespace katana::database::sqlite
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,148 @@
+// Writer: the one connection that writes, and the works that wait for it.
+//
+// Writes that wait together share one transaction, and are acknowledged together once it is
+// durable. SQLite undoes a statement that fails by itself, so one that violates a constraint
+// leaves the others alone; one that returns rows has a savepoint besides, because reading its rows
+// may fail after it succeeded. What breaks the whole transaction (an interrupt, INSERT OR ROLLBACK,
+// a deferred foreign key) is left out. Those before it are run once more and committed, those
+// behind it follow in a transaction of their own: a group costs at most three runs of each write,
+// however many break it, and none had been acknowledged. After a deferred foreign key was violated
+// each write of the group has a savepoint, so the next violation breaks nothing.
+//
+//   submit → queue → drain: [ group: BEGIN IMMEDIATE, each write, COMMIT ] → acknowledged
+//                           [ begin: BEGIN IMMEDIATE; from there on only its own works, until
+//                             commit, rollback, or held for too long ]
+//
+// Who comes while a group is being written joins it. Callers that write again as soon as they are
+// answered are kept together: a group that is smaller than the one before, with all that waited
+// then, waits a moment for the others. Else one that came a moment late would have a commit to
+// itself in every round, and delay all.
+//
+// Owns       its connection; works from submit() until they are completed or withdrawn.
+// Borrows    options, watch, clock, and the executor that it runs on.
+// Thread     submit, withdraw, roll_back, tick: any. drain: the executor's, never twice at once.
+// Allocates  nothing of its own for a write.
+// Fails      by Outcome::error.
+// Invariant  a write is acknowledged after its commit returned success with the file still under
+//            its name; else it is refused.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include "katana/base/coroutine/executor.hpp"
+#include "katana/base/system/adaptive_spin.hpp"
+#include "katana/base/values/tally.hpp"
+#include "katana/stores/database/backend.hpp"
+#include "katana/stores/database/sqlite/connection.hpp"
+#include "katana/stores/database/sqlite/file_identity.hpp"
+#include "katana/stores/database/sqlite/watch.hpp"
+
+namespace katana::database::sqlite {
+
+class Writer final : private Message {
+ public:
+  Writer(const Options& options, Watch& watch, const std::function<Instant()>& clock);
+  ~Writer();
+
+  // Opens the first connection, which may make the file. Before anything else.
+  Result<void> open(Access access);
+  void run_on(Executor& executor) noexcept { executor_ = &executor; }
+
+  // Any number of works at once; those that find no room are refused.
+  void submit(WorkList& works) noexcept;
+  // Its executor's thread.
+  void withdraw(Work& work) noexcept;
+  void roll_back(std::uint64_t transaction) noexcept;
+  // Refuses what waited for too long, ends what was held for too long, looks after the file.
+  void tick(Instant now) noexcept;
+  // Accepts nothing more and refuses what waits. Returns when nothing runs: REQUIRES that the
+  // executor still does.
+  void close() noexcept;
+
+  void add_figures(Figures& figures) const;
+
+ private:
+  static void drain_message(Message& message) noexcept;
+  void drain() noexcept;
+  void linger() noexcept;
+  // With the mutex held.
+  void schedule() noexcept;
+  bool take(WorkList& group);
+  void admit(WorkList& group) noexcept;
+  bool await_arrival(Instant until) const noexcept;
+
+  void run_group(WorkList& group) noexcept;
+  bool run_once(WorkList& group, WorkList* again, Completions& done) noexcept;
+  void run_again(WorkList& group, WorkList& again, Completions& done) noexcept;
+  Work* next_of(Work& work, WorkList& group) noexcept;
+  int run_write(Work& work) noexcept;
+  int run_statement(Work& work) noexcept;
+  bool finish_group(WorkList& group, int code, Completions& done) noexcept;
+  bool begin_transaction(WorkList& group, Completions& done) noexcept;
+  void leave_out(Work& broken, WorkList& group, WorkList* again, int code,
+                 Completions& done) noexcept;
+
+  void begin(Work& work) noexcept;
+  void run_within(Work& work) noexcept;
+  int run_within_mode(Work& work) noexcept;
+  void run_savepoint(Work& work) noexcept;
+  void end(Work& work) noexcept;
+  void end_transaction() noexcept;
+
+  bool ensure_connection() noexcept;
+  bool file_is_there() noexcept;
+  void probe() noexcept;
+  void probe_lock() noexcept;
+  void note_lock(int code) noexcept;
+  Result<void> probe_file();
+  Error report(int code, Bytes text);
+  void refuse(WorkList& works, const Error& error) noexcept;
+  static void refuse(Work& work, const Error& error, Completions& done) noexcept;
+  Limits limits_of(const Work& work) const noexcept;
+
+  const Options& options_;
+  Watch& watch_;
+  const std::function<Instant()>& clock_;
+  Executor* executor_ = nullptr;
+
+  // Of drain() alone.
+  std::unique_ptr<Connection> connection_;
+  FileIdentity identity_;
+  bool transaction_failed_ = false;
+  std::optional<Error> transaction_error_;  // of the statement that failed
+  bool transaction_reads_only_ = false;
+  Instant waiting_since_ = {};    // for the lock
+  Instant locked_since_ = never;  // another process has it
+  AdaptiveSpin lingering_, gathering_;
+  Instant gather_until_ = {};
+  bool admits_ = false;              // to the group that runs
+  bool guards_ = false;              // a savepoint for each of its writes
+  std::size_t finished_works_ = 0;   // of its works
+  std::size_t last_group_size_ = 0;  // works of the last group, and those that waited then
+
+  std::atomic<bool> arrived_ = false;  // a hint: since drain() took works
+
+  mutable std::mutex mutex_;  // what follows
+  WorkList queue_;
+  WorkList within_;                // works of the open transaction
+  std::uint64_t transaction_ = 0;  // the open one; 0: none
+  std::uint64_t transactions_begun_ = 0;
+  std::uint64_t rollback_asked_ = 0;
+  Instant hold_until_ = never;
+  bool scheduled_ = false;
+  bool probe_due_ = false;
+  bool closed_ = false;
+  Instant probed_at_ = {};
+
+  Tally writes_, runs_, commits_, redone_, expired_, checkpoints_, prepared_, retries_;
+  Tally refused_full_, refused_waited_, refused_unusable_, timeouts_, cancelled_;
+};
+
+}  // namespace katana::database::sqlite
+
+// SPDX-License-Identifier: Apache-2.0

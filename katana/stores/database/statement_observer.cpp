@@ -1,0 +1,38 @@
+#include "katana/stores/database/statement_observer.hpp"
+
+namespace katana::database::detail {
+
+void Observation::start(const Observed& observed, Order order, const Sql* sql,
+                        const Activity* activity) noexcept {
+  observer_ = observed.by;
+  system_ = observed.system;
+  sql_ = sql;
+  activity_ = activity;
+  order_ = order;
+  began_ = observer_->now();
+}
+
+void Observation::report(std::int64_t rows, std::optional<Kind> failure) noexcept {
+  StatementObserver& observer = *observer_;
+  observer_ = nullptr;
+  const Instant ended = paused_at_ != never ? paused_at_ : observer.now();
+  const StatementName& name =
+      sql_ != nullptr ? observer.names.find(*sql_) : observer.names.find(order_);
+  // Whoever destroys a call is not always in its activity.
+  const Activity* const activity = activity_ != nullptr ? activity_ : current_activity;
+  const ActivityScope scope(activity);
+  observer.on_statement({.name = name.text,
+                         .number = name.number,
+                         .text = sql_ != nullptr ? sql_->text() : Bytes(),
+                         .system = system_,
+                         .began = began_,
+                         .duration = {(ended - began_).ns - paused_.ns},
+                         .rows = rows,
+                         .failure = failure,
+                         .request_id = activity != nullptr ? activity->name : Bytes(),
+                         .trace_id = activity != nullptr ? activity->trace : Bytes()});
+}
+
+}  // namespace katana::database::detail
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,120 @@
+// StatementObserver: who is told of each statement when it is over: for logs, metrics and traces.
+//
+//   class Tracing final : public database::StatementObserver {
+//     void on_statement(const database::StatementReport& report) noexcept override { … }
+//   };
+//   database.backend().observe_statements(&tracing);   // before the first call
+//
+// A call reports itself, whatever the backend: query(), query_one(), execute(), each statement of a
+// batch, a stream when it has ended, what begins and ends transactions. The time is the caller's:
+// from the call until its answer is here, with what it waited for a connection or the writer.
+//
+// Owns       the names of statements.
+// Borrows    a report is lent for the call.
+// Thread     on_statement() by that of the call's executor, in the activity of the call.
+// Allocates  for a statement that was not seen before.
+// Fails      never: on_statement() must not throw and must not block.
+// Invariant  without an observer a call pays a branch. A report never has a parameter's value.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "katana/base/coroutine/activity.hpp"
+#include "katana/base/system/monotonic_clock.hpp"
+#include "katana/base/text/bytes.hpp"
+#include "katana/base/values/instant.hpp"
+#include "katana/stores/database/error.hpp"
+#include "katana/stores/database/statement_name.hpp"
+
+namespace katana::database {
+
+// One statement that is over.
+struct StatementReport {
+  Bytes name = {};                   // see statement_name.hpp
+  std::uint32_t number = 0;          // the name's, below StatementNames::count_max
+  Bytes text = {};                   // empty: there is none, as of a commit
+  Bytes system = {};                 // "sqlite", "postgresql"
+  Instant began = {};                // by StatementObserver::now()
+  Duration duration = {};            // of a stream: without the time that its reader took
+  std::int64_t rows = 0;             // read, or else changed
+  std::optional<Kind> failure = {};  // none: it succeeded. Kind::cancelled: its caller went away
+  Bytes request_id = {};             // of the request that it was made for; empty: none
+  Bytes trace_id = {};               // of that request's trace; empty: none
+};
+
+class StatementObserver {
+ public:
+  // The clock of `began` and `duration`.
+  virtual Instant now() const noexcept { return monotonic_now(); }
+  // A statement is over.
+  virtual void on_statement(const StatementReport& report) noexcept = 0;
+
+  StatementNames names;  // that reports have
+
+ protected:
+  ~StatementObserver() = default;
+};
+
+// Of a backend: whom its calls report to, and as what.
+struct Observed {
+  StatementObserver* by = nullptr;  // null: nobody
+  Bytes system = {};                // StatementReport::system
+};
+
+namespace detail {
+
+// One call, from its begin to its end. Destroyed before its end it is one that was cancelled.
+class Observation {
+ public:
+  Observation() noexcept = default;
+  Observation(const Observation&) = delete;
+  Observation& operator=(const Observation&) = delete;
+  ~Observation() {
+    if (observer_ != nullptr) [[unlikely]]
+      end(0, Kind::cancelled);
+  }
+
+  // `sql` lives as long as this; null: the order says what it is. `activity`: in which it ends, and
+  // which lives as long; null: that which is current then.
+  void begin(const Observed& observed, Order order, const Sql* sql,
+             const Activity* activity) noexcept {
+    if (observed.by != nullptr) [[unlikely]]
+      start(observed, order, sql, activity);
+  }
+  void end(std::int64_t rows, std::optional<Kind> failure) noexcept {
+    if (observer_ != nullptr) [[unlikely]]
+      report(rows, failure);
+  }
+  // Of a stream: its reader has what it asked for, and time passes that is not the statement's.
+  void pause() noexcept {
+    if (observer_ != nullptr) [[unlikely]]
+      paused_at_ = observer_->now();
+  }
+  void resume() noexcept {
+    if (observer_ == nullptr || paused_at_ == never) [[likely]]
+      return;
+    paused_.ns += (observer_->now() - paused_at_).ns;
+    paused_at_ = never;
+  }
+
+ private:
+  void start(const Observed& observed, Order order, const Sql* sql,
+             const Activity* activity) noexcept;
+  void report(std::int64_t rows, std::optional<Kind> failure) noexcept;
+
+  StatementObserver* observer_ = nullptr;  // null: it has not begun, or it is over
+  Bytes system_ = {};
+  const Sql* sql_ = nullptr;
+  const Activity* activity_ = nullptr;
+  Instant began_ = {};
+  Instant paused_at_ = never;
+  Duration paused_ = {};
+  Order order_ = Order::read;
+};
+
+}  // namespace detail
+
+}  // namespace katana::database
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,49 @@
+// TransactionOptions: how a transaction is begun, and how often transact() runs one again.
+//
+//   co_await database.begin({.isolation = Isolation::serializable, .read_only = true});
+//
+// Owns       values only.
+// Thread     values.
+// Allocates  never.
+// Invariant  a database gives at least what is asked for: SQLite's transactions are serializable
+//            whatever is asked.
+#pragma once
+
+#include <cstdint>
+
+#include "katana/base/values/instant.hpp"
+
+namespace katana::database {
+
+enum class Isolation : std::uint8_t {
+  usual,  // what the database is configured to: read committed, mostly
+  read_committed,
+  repeatable_read,
+  serializable,
+};
+
+// What of it the backend is told.
+struct TransactionMode {
+  Isolation isolation = Isolation::usual;
+  bool read_only = false;  // a statement that writes is refused, and the transaction has failed
+  // With serializable and read_only: waits, before its first statement, for a snapshot that can
+  // meet no conflict. Nothing else has a meaning for it.
+  bool deferrable = false;
+};
+
+struct TransactionOptions {
+  Isolation isolation = Isolation::usual;
+  bool read_only = false;
+  bool deferrable = false;
+
+  // Of transact(): how often the body runs at most. 1: never again.
+  unsigned attempts_max = 5;
+  Duration backoff_min = milliseconds(5);    // before the second attempt; doubled each time,
+  Duration backoff_max = milliseconds(500);  // jittered
+
+  TransactionMode mode() const noexcept { return {isolation, read_only, deferrable}; }
+};
+
+}  // namespace katana::database
+
+// SPDX-License-Identifier: Apache-2.0

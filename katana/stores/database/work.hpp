@@ -1,0 +1,229 @@
+// Work: one call of a database that somebody waits for, on its way to another thread and back.
+//
+// Owns       its parameters, copied; its outcome; and half of itself: whoever is last destroys it.
+// Thread     made, awaited and withdrawn by its home executor's thread; run by the backend's.
+// Allocates  one piece of the recycler, parameters included.
+// Fails      never by itself; what went wrong is outcome().error.
+// Invariant  a work that was submitted completes exactly once, or is withdrawn exactly once. Its
+//            coroutine may be destroyed at any moment.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <coroutine>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "katana/base/coroutine/activity.hpp"
+#include "katana/base/coroutine/executor.hpp"
+#include "katana/base/memory/linked_list.hpp"
+#include "katana/base/values/instant.hpp"
+#include "katana/stores/database/error.hpp"
+#include "katana/stores/database/row.hpp"
+#include "katana/stores/database/sql.hpp"
+#include "katana/stores/database/transaction_options.hpp"
+
+namespace katana::database {
+
+class Backend;
+
+// A statement of a stream that stands between two batches; what it is, its backend knows.
+class Cursor {
+ protected:
+  ~Cursor() = default;
+};
+
+// Where rows go, and what else comes of a call.
+class Outcome {
+ public:
+  // Reads a row. A misfit ends the statement: it has failed.
+  virtual TypeMismatch take(const Row& row) = 0;
+  // Forgets the rows: the statement is run again, or its effect was undone.
+  virtual void clear() noexcept = 0;
+  // False: no more rows are wanted at present (a stream's batch is full).
+  virtual bool wants_more() const noexcept { return true; }
+
+  std::optional<Error> error;
+  std::int64_t rows_changed = 0;
+  std::uint64_t transaction = 0;  // of Order::begin: the transaction that was begun
+  Cursor* cursor = nullptr;       // of a stream: the statement that goes on; null at its end
+  Backend* backend = nullptr;     // of a work: whose it is
+
+ protected:
+  ~Outcome() = default;
+};
+
+enum class Order : std::uint8_t {
+  read,       // a statement that changes nothing
+  write,      // one that does; acknowledged when it is durable
+  within,     // a statement of a transaction
+  begin,      // begins a transaction
+  commit,     // ends it; acknowledged when it is durable
+  rollback,   // ends it; 1 as rows_changed when a conflict was why it failed
+  savepoint,  // of a transaction
+  release,    // keeps what was done since the savepoint
+  undo,       // undoes it, failed statements included; the savepoint is gone
+  open,       // a stream: its first batch
+  fetch,      // its next
+  copy,       // PostgreSQL: data of a COPY FROM STDIN, which was opened as a stream is
+  copy_end,   // there is no more of it
+};
+
+struct Request {
+  Order order = Order::read;
+  TransactionMode mode = {};    // of Order::begin
+  std::uint32_t savepoint = 0;  // of savepoint, release, undo
+  const Sql* sql = nullptr;     // null where the order needs none
+  std::span<const Value> values = {};
+  std::uint64_t transaction = 0;
+  Cursor* cursor = nullptr;
+  Duration timeout = {};  // 0: none beyond the wait in the queue
+};
+
+class WorkList;
+
+class Work : public Message, public ListHook<Work> {
+ public:
+  using Destroyer = void (*)(Work*) noexcept;
+
+  Work(Executor& home, const Request& asked, Outcome& where, Destroyer destroyer) noexcept
+      : Message(&Work::arrive),
+        request(asked),
+        outcome(where),
+        executor(home),
+        destroy(destroyer) {}
+
+  // The backend's last touch. True: post it to its executor, alone or as a part of a chain. False:
+  // nobody waited any more and it is gone.
+  [[nodiscard]] bool complete() noexcept {
+    // acq_rel: gives the outcome to the executor's thread, or takes the work over from it.
+    if (word_.exchange(posted, std::memory_order_acq_rel) != abandoned) return true;
+    destroy(this);
+    return false;
+  }
+  bool abandoned_by_now() const noexcept {
+    return word_.load(std::memory_order_relaxed) == abandoned;
+  }
+  // The coroutine is destroyed, and the backend could not take the work back. Home thread.
+  void abandon() noexcept {
+    if (!waiting) return destroy(this);  // resumed already: nobody else knows it
+    waiting = {};
+    Executor& home = executor;  // the work may be gone right after the exchange
+    const bool in_turns = run_in_turns;
+    if (word_.exchange(abandoned, std::memory_order_acq_rel) == pending) {
+      in_turns ? home.unexpect_open_ended() : home.unexpect();
+    }
+  }
+  // Its home is promised a message, until it comes or the work is taken back. Home thread.
+  void expect() noexcept { run_in_turns ? executor.expect_open_ended() : executor.expect(); }
+  void unexpect() noexcept { run_in_turns ? executor.unexpect_open_ended() : executor.unexpect(); }
+
+  Request request;
+  Outcome& outcome;
+  Executor& executor;
+  Destroyer destroy;
+  Waiting waiting;
+  Instant begin_by = never;  // not begun until then: it is refused
+  Instant deadline = never;
+  Work* next_in_batch = nullptr;  // completed together, for the same executor
+
+  Backend* taken_by = nullptr;  // of several behind one: where it was submitted
+  bool run_in_turns = false;    // by its home itself: Backend::runs_in_turns()
+  bool on_own_thread = false;   // not handed over yet; its executor's thread only
+  // The list that it is in; guarded by what guards the list. Who guards another list may compare
+  // it, so it is atomic.
+  std::atomic<WorkList*> list = nullptr;
+
+ private:
+  enum : std::uint32_t { pending, posted, abandoned };
+
+  static void arrive(Message& message) noexcept {
+    for (Work* work = &static_cast<Work&>(message); work != nullptr;) {
+      Work* const next = work->next_in_batch;  // the coroutine destroys its work
+      work->unexpect();
+      if (work->waiting) {
+        std::exchange(work->waiting, {}).resume();
+      } else {
+        work->destroy(work);
+      }
+      work = next;
+    }
+  }
+
+  std::atomic<std::uint32_t> word_ = pending;
+};
+
+// Works in the order in which they came. Any of them can be taken out.
+class WorkList {
+ public:
+  WorkList() noexcept = default;
+  WorkList(const WorkList&) = delete;
+  WorkList& operator=(const WorkList&) = delete;
+
+  bool empty() const noexcept { return list_.empty(); }
+  bool has(const Work& work) const noexcept {
+    return work.list.load(std::memory_order_relaxed) == this;
+  }
+  std::size_t size() const noexcept { return list_.size(); }
+  Work* first() const noexcept { return list_.first(); }
+
+  void push(Work& work) noexcept {
+    work.list.store(this, std::memory_order_relaxed);
+    list_.push_back(work);
+  }
+  void remove(Work& work) noexcept {
+    list_.remove(work);
+    work.list.store(nullptr, std::memory_order_relaxed);
+  }
+  Work* pop() noexcept {
+    Work* const work = first();
+    if (work != nullptr) remove(*work);
+    return work;
+  }
+
+ private:
+  LinkedList<Work> list_;
+};
+
+// Completed works, posted to each executor together: their coroutines go on in the same turn, and
+// what they ask for next comes together, too.
+class Completions {
+ public:
+  Completions() noexcept = default;
+  Completions(const Completions&) = delete;
+  Completions& operator=(const Completions&) = delete;
+  ~Completions() { send(); }
+
+  void add(Work& work) noexcept {
+    if (!work.complete()) return;
+    for (std::size_t index = 0; index < used_; ++index) {
+      if (chains_[index].executor != &work.executor) continue;
+      chains_[index].last->next_in_batch = &work;
+      chains_[index].last = &work;
+      return;
+    }
+    if (used_ == chains_.size()) send();
+    chains_[used_++] = {&work.executor, &work, &work};
+  }
+  void send() noexcept {
+    for (std::size_t index = 0; index < used_; ++index) {
+      chains_[index].executor->post(*chains_[index].first);
+    }
+    used_ = 0;
+  }
+
+ private:
+  struct Chain {
+    Executor* executor;
+    Work* first;
+    Work* last;
+  };
+  std::array<Chain, 32> chains_;
+  std::size_t used_ = 0;
+};
+
+}  // namespace katana::database
+
+// SPDX-License-Identifier: Apache-2.0

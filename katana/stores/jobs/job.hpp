@@ -1,0 +1,105 @@
+// Job: work that a schedule brings about, as a coroutine on a reactor.
+//
+// Owns       its function, and what that has captured.
+// Thread     made on any; run on its reactor.
+// Allocates  a coroutine frame for each run.
+// Fails      check() names the job and what is wrong with it.
+// Invariant  a job never runs beside itself: a tick that comes while it runs is skipped and
+//            counted.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "katana/base/coroutine/task.hpp"
+#include "katana/base/system/result.hpp"
+#include "katana/base/values/instant.hpp"
+#include "katana/base/values/timestamp.hpp"
+#include "katana/stores/jobs/schedule.hpp"
+
+namespace katana::jobs {
+
+// Of a job's name, which is a label of metrics and a key of the configuration.
+inline constexpr std::size_t job_name_bytes_max = 64;
+
+// One run of a job.
+struct JobRun {
+  Timestamp tick = {};  // of the schedule
+  // Greater than that of all runs before, also of those on other instances that have the same lock.
+  // What the job writes to may keep the largest it has seen and refuse a smaller one: whoever comes
+  // with it was stopped in its run, and another instance has gone on.
+  std::uint64_t fence = 0;
+};
+
+// What a run calls. An Error, or an exception, is a failed run.
+using JobFunction = std::move_only_function<Task<Result<void>>(JobRun)>;
+
+namespace detail {
+inline Task<Result<void>> as_result(Task<void> task) {
+  co_await std::move(task);
+  co_return {};
+}
+}  // namespace detail
+
+// Of what gives a Task<void> or a Task<Result<void>>, with or without a JobRun. `f` stays where it
+// is while a run of it lasts.
+template <class F>
+JobFunction job_function(F f) {
+  if constexpr (!std::invocable<F&, JobRun>) {
+    return job_function([f = std::move(f)](JobRun) mutable { return f(); });
+  } else {
+    using Given = std::invoke_result_t<F&, JobRun>;
+    static_assert(std::same_as<Given, Task<void>> || std::same_as<Given, Task<Result<void>>>,
+                  "a job is a function that returns Task<void> or Task<Result<void>>");
+    if constexpr (std::same_as<Given, Task<void>>) {
+      return [f = std::move(f)](JobRun run) mutable { return detail::as_result(f(run)); };
+    } else {
+      return f;
+    }
+  }
+}
+
+// Calls it, and holds it until its task has ended.
+inline Task<Result<void>> run_and_hold(JobFunction f) {
+  Task<Result<void>> task = f({});
+  co_return co_await std::move(task);
+}
+
+// How a job runs, beside its schedule.
+struct JobOptions {
+  // A run that lasts longer is cancelled, and has failed.
+  Duration timeout = seconds(3600);
+  // A run begins so much later, by chance: between nothing and this.
+  Duration jitter = {};
+  // Also once when the program starts.
+  bool run_at_start = false;
+  // After a failure ticks are skipped for so long, after the next one in a row for twice as long …,
+  // up to backoff_max. Zero: none is.
+  Duration backoff = {};
+  Duration backoff_max = seconds(3600);
+  // Of all instances that have the same lock (lock.hpp) one runs each tick.
+  bool one_instance = false;
+  // Its health check fails when the last run has, and when it has not succeeded in so many
+  // intervals. Zero: the first only.
+  unsigned intervals_without_success_max = 3;
+  // /ready answers 503 while its check fails. Else the check is only shown as a warning: a server
+  // whose report is late may still serve.
+  bool needed_for_ready = false;
+};
+
+struct Job {
+  std::string name;  // letters, digits, '-', '_', '.'
+  Schedule schedule;
+  JobFunction run;
+  JobOptions options = {};
+
+  Result<void> check() const;
+};
+
+}  // namespace katana::jobs
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,265 @@
+#include "katana/stores/jobs/job_runner.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "katana/base/coroutine/when.hpp"
+#include "katana/base/system/check.hpp"
+#include "katana/net/reactor/spawn.hpp"
+#include "katana/net/reactor/timeout.hpp"
+
+namespace katana::jobs {
+namespace {
+
+using std::chrono::microseconds;
+
+// A system clock that is set while the timer stands is noticed after so long.
+constexpr Duration look_again = seconds(60);
+
+constexpr Duration between(Timestamp from, Timestamp to) noexcept {
+  constexpr std::int64_t us_max = never.ns / 1000;
+  return microseconds(0) < to - from ? Duration{std::min((to - from).count(), us_max) * 1000}
+                                     : Duration{};
+}
+constexpr Timestamp later(Timestamp time, Duration by) noexcept {
+  return time + microseconds(by.ns / 1000);
+}
+
+}  // namespace
+
+// What is noted of a run in its frame, so that it is over also when the frame is destroyed.
+class JobRunner::Run {
+ public:
+  explicit Run(JobRunner& runner) noexcept : began(runner.reactor_.now()), runner_(runner) {}
+  Run(const Run&) = delete;
+  Run& operator=(const Run&) = delete;
+  ~Run() { runner_.on_end(began, outcome, thrown); }
+
+  Instant began;
+  Result<Outcome> outcome = fail(Code::cancelled, "cancelled: the program ends");
+  std::exception_ptr thrown;
+
+ private:
+  JobRunner& runner_;
+};
+
+JobRunner::JobRunner(net::Reactor& reactor, Job& job, JobStatus& status, JobRunnerOptions options)
+    : TimerEntry([](TimerEntry& entry) noexcept { static_cast<JobRunner&>(entry).on_time(); }),
+      reactor_(reactor),
+      job_(job),
+      status_(status),
+      options_(options),
+      place_("job " + job.name),
+      random_(options.seed) {
+  KATANA_REQUIRE(job.check());
+  KATANA_REQUIRE(!job.options.one_instance || options.lock != nullptr);
+}
+
+JobRunner::~JobRunner() { KATANA_REQUIRE(!running_); }
+
+void JobRunner::start() noexcept { reactor_.timers().arm(*this, reactor_.now()); }
+
+void JobRunner::on_time() noexcept {
+  if (reactor_.draining()) return;
+  const Schedule& schedule = job_.schedule;
+  const bool repeats = schedule.kind() != Schedule::Kind::after;
+  const Timestamp now = wall();
+  if (!std::exchange(started_, true)) {
+    due_ = schedule.next(now);
+    status_.set_overdue_at(overdue_after(now));
+    if (job_.options.run_at_start) {
+      if (!repeats) due_.reset();
+      begin(now);
+    }
+    return arm();
+  }
+  // The system's clock was set back: an interval is not to last longer for it.
+  if (due_ && schedule.kind() != Schedule::Kind::cron) {
+    due_ = std::min(*due_, schedule.next(now));
+  }
+  if (due_ && *due_ <= now) {
+    const Schedule::Passed passed = schedule.passed(*due_, now);
+    if (passed.count > 1) status_.skip(Skipped::late, passed.count - 1);
+    due_ = repeats ? std::optional(schedule.next(now)) : std::nullopt;
+    begin(passed.last);
+  }
+  arm();
+}
+
+void JobRunner::begin(Timestamp tick) noexcept {
+  if (running_) return status_.skip(Skipped::running);
+  if (reactor_.now() < resume_at_) {
+    if (!due_) due_ = job_.schedule.next(wall());
+    return status_.skip(Skipped::backing_off);
+  }
+  running_ = true;
+  status_.begin();
+  const ActivityScope as(&activity_);
+  const SiteScope site(&place_);
+  // Refused when the reactor has too many tasks: the frame is destroyed, and its Run has not begun.
+  const auto spawned = reactor_.tasks().spawn(run(tick), place_);
+  if (!spawned) on_end(reactor_.now(), std::unexpected(spawned.error()), nullptr);
+}
+
+void JobRunner::arm() noexcept {
+  if (!due_) return;
+  reactor_.timers().arm(*this, reactor_.now() + std::min(between(wall(), *due_), look_again));
+}
+
+Instant JobRunner::overdue_after(Timestamp wall) const noexcept {
+  const unsigned intervals = job_.options.intervals_without_success_max;
+  if (intervals == 0) return never;
+  Timestamp end = wall;
+  for (unsigned count = 0; count < intervals && end < Timestamp::max(); ++count) {
+    end = job_.schedule.next(end);
+  }
+  const Duration allowed{between(wall, end).ns};
+  if (allowed >= never - reactor_.now()) return never;
+  const Instant at = reactor_.now() + allowed;
+  return job_.options.jitter < never - at ? at + job_.options.jitter : never;
+}
+
+Task<void> JobRunner::run(Timestamp tick) {
+  Run noted(*this);
+  try {
+    if (job_.options.jitter > Duration{}) {
+      const auto ns = random_.below(static_cast<std::uint64_t>(job_.options.jitter.ns));
+      if (!co_await net::sleep_unless_draining({static_cast<std::int64_t>(ns)})) {
+        noted.outcome = Outcome::ending;
+        co_return;
+      }
+      noted.began = reactor_.now();
+    }
+    noted.outcome = co_await attempt(tick);
+  } catch (...) {
+    noted.thrown = std::current_exception();
+  }
+}
+
+Task<Result<void>> JobRunner::run_once(JobRun run) {
+  Result<void> ran = co_await net::with_timeout(job_.run(run), job_.options.timeout);
+  co_return ran;
+}
+
+Task<Result<void>> JobRunner::run_leased(JobRun run, JobClaim claim, Instant asked) {
+  auto both = when_any(run_once(run), keep(std::move(claim), asked));
+  auto first = co_await both;
+  if (first.index() == 0) co_return std::get<0>(std::move(first));
+  co_return std::get<1>(std::move(first));
+}
+
+// What was asked for at `asked` lasts at least a lease from then on, whenever the answer came.
+Task<Result<void>> JobRunner::keep(JobClaim claim, Instant asked) {
+  const Duration lease = options_.lock->lease();
+  const Duration pause = nanoseconds(lease.ns / 3);
+  const Duration retry = nanoseconds(lease.ns / 30);
+  Duration next = pause;
+  for (;;) {
+    co_await net::sleep_for(next);
+    const Instant now = reactor_.now();
+    const Result<bool> renewed = co_await options_.lock->renew(claim);
+    if (renewed && !*renewed) {
+      co_return fail(Code::unavailable,
+                     "cancelled: the lease of its lock has ended, and another instance may run it");
+    }
+    if (renewed) {
+      asked = now;
+      next = pause;
+    } else if (reactor_.now() + retry >= asked + lease) {
+      co_return std::unexpected(
+          renewed.error().within("cancelled: the lease of its lock could not be renewed"));
+    } else {
+      next = retry;
+    }
+  }
+}
+
+Task<Result<JobRunner::Outcome>> JobRunner::attempt(Timestamp tick) {
+  const JobRun run{.tick = tick,
+                   .fence = static_cast<std::uint64_t>(tick.time_since_epoch().count())};
+  JobClaim claim;
+  const Instant asked = reactor_.now();
+  if (job_.options.one_instance) {
+    const Timestamp now = wall();
+    claim = {.job = job_.name, .tick = tick, .now = now, .until = later(now, job_.options.timeout)};
+    const Result<bool> claimed = co_await options_.lock->try_acquire(claim);
+    if (!claimed) co_return std::unexpected(claimed.error().within("the lock of the job"));
+    if (!*claimed) co_return Outcome::other_instance;
+  }
+  Result<void> ran;
+  std::exception_ptr thrown;
+  try {
+    if (job_.options.one_instance && options_.lock->lease() > Duration{}) {
+      ran = co_await run_leased(run, claim, asked);
+    } else {
+      ran = co_await run_once(run);
+    }
+  } catch (...) {
+    thrown = std::current_exception();
+  }
+  if (job_.options.one_instance) co_await release(std::move(claim));
+  if (thrown) std::rethrow_exception(std::move(thrown));
+  if (!ran) co_return std::unexpected(ran.error());
+  co_return Outcome::succeeded;
+}
+
+Task<void> JobRunner::release(JobClaim claim) {
+  const bool pauses = job_.schedule.kind() == Schedule::Kind::after;
+  const Timestamp free_at = pauses ? job_.schedule.next(wall()) : wall();
+  const Result<void> released = co_await options_.lock->release(std::move(claim), free_at);
+  if (released) co_return;
+  tell({.what = "its lock could not be released, and others wait for its timeout",
+        .error = &released.error(),
+        .place = place_,
+        .severity = Severity::warning});
+}
+
+void JobRunner::on_end(Instant began, const Result<Outcome>& outcome,
+                       const std::exception_ptr& thrown) noexcept {
+  running_ = false;
+  const Timestamp now = wall();
+  if (outcome && !thrown && *outcome != Outcome::succeeded) {
+    status_.end_unused();
+    if (*outcome == Outcome::other_instance) {
+      status_.skip(Skipped::other_instance);
+      status_.set_overdue_at(overdue_after(now));
+    }
+  } else if (thrown != nullptr || !outcome) {
+    const Failure failure{.what = thrown ? "it threw" : "it failed",
+                          .exception = thrown,
+                          .error = thrown ? nullptr : &outcome.error(),
+                          .place = place_};
+    tell(failure);
+    status_.end(now, reactor_.now() - began, cause_of(failure), never);
+    back_off();
+  } else {
+    failures_in_a_row_ = 0;
+    status_.end(now, reactor_.now() - began, {}, overdue_after(now));
+  }
+  if (due_ || reactor_.draining()) return;
+  due_ = job_.schedule.next(now);
+  arm();
+}
+
+void JobRunner::tell(const Failure& failure) const noexcept {
+  FailureObserver* const observer =
+      options_.failures != nullptr ? options_.failures : reactor_.tasks().options().failures;
+  if (observer != nullptr) observer->on_failure(failure);
+}
+
+void JobRunner::back_off() noexcept {
+  ++failures_in_a_row_;
+  const JobOptions& options = job_.options;
+  if (options.backoff <= Duration{}) return;
+  Duration pause = options.backoff;
+  for (std::uint32_t count = 1; count < failures_in_a_row_ && pause < options.backoff_max;
+       ++count) {
+    pause = pause * 2;
+  }
+  resume_at_ = reactor_.now() + std::min(pause, options.backoff_max);
+}
+
+}  // namespace katana::jobs
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,91 @@
+// JobRunner: runs one job on a reactor, as its schedule says.
+//
+// Owns       its timer. A run is a task of the reactor (Reactor::tasks()), so a reactor that drains
+//            waits for it and begins none.
+// Borrows    the reactor, the job, its status, the lock and the observer, which outlive it.
+// Thread     its reactor's; made, started and destroyed also by another while that does not run.
+// Allocates  frames of coroutines, for each run.
+// Fails      never: a run that fails is told to the observer with its cause, counted, and followed
+//            by the next tick. What is cancelled by the end of the program counts as failed.
+// Invariant  one run at a time. A tick that comes meanwhile, or that the reactor was too late for,
+//            is counted as skipped and not made up for: of those that were missed the last one is
+//            run.
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <optional>
+#include <string>
+
+#include "katana/base/coroutine/activity.hpp"
+#include "katana/base/system/failure.hpp"
+#include "katana/base/values/random.hpp"
+#include "katana/net/reactor/reactor.hpp"
+#include "katana/stores/jobs/job.hpp"
+#include "katana/stores/jobs/job_status.hpp"
+#include "katana/stores/jobs/lock.hpp"
+#include "katana/stores/jobs/wall_time.hpp"
+
+namespace katana::jobs {
+
+// What the runner needs of the program, and what it may use.
+struct JobRunnerOptions {
+  JobLock* lock = nullptr;              // for JobOptions::one_instance, which needs one
+  FailureObserver* failures = nullptr;  // null: the reactor's
+  std::uint64_t seed = 1;               // of the jitter
+};
+
+class JobRunner final : private net::TimerEntry {
+ public:
+  // REQUIRES that the job's check() is passed.
+  JobRunner(net::Reactor& reactor, Job& job, JobStatus& status, JobRunnerOptions options = {});
+  // REQUIRES that no run is under way.
+  ~JobRunner();
+
+  // From the reactor's next turn on.
+  void start() noexcept;
+  // When the next tick is due; nothing before the first turn, and while a job that is due after its
+  // last run runs.
+  std::optional<Timestamp> due() const noexcept { return due_; }
+
+ private:
+  enum class Outcome : std::uint8_t { succeeded, other_instance, ending };
+  class Run;
+
+  Timestamp wall() noexcept { return wall_.at(reactor_.now(), reactor_.wall_clock_s()); }
+  void on_time() noexcept;
+  void begin(Timestamp tick) noexcept;
+  void arm() noexcept;
+  // The job has gone too long without success when it has none until then.
+  Instant overdue_after(Timestamp wall) const noexcept;
+  Task<void> run(Timestamp tick);
+  Task<Result<Outcome>> attempt(Timestamp tick);
+  Task<Result<void>> run_once(JobRun run);
+  // While the claim, of `asked`, is renewed.
+  Task<Result<void>> run_leased(JobRun run, JobClaim claim, Instant asked);
+  // Ends when it is lost, with an Error.
+  Task<Result<void>> keep(JobClaim claim, Instant asked);
+  Task<void> release(JobClaim claim);
+  void on_end(Instant began, const Result<Outcome>& outcome,
+              const std::exception_ptr& thrown) noexcept;
+  void tell(const Failure& failure) const noexcept;
+  void back_off() noexcept;
+
+  net::Reactor& reactor_;
+  Job& job_;
+  JobStatus& status_;
+  const JobRunnerOptions options_;
+  const std::string place_;  // "job purge"
+  const Activity activity_{.site = &place_};
+  Random random_;
+  WallTime wall_;
+  bool started_ = false;
+  bool running_ = false;
+  std::optional<Timestamp> due_;
+  std::uint32_t failures_in_a_row_ = 0;
+  Instant resume_at_ = {};  // of the back-off
+};
+
+}  // namespace katana::jobs
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,421 @@
+// A job on a reactor in virtual time. The reactor's second 1000 is 00:16:40 of 1970.
+#include "katana/stores/jobs/job_runner.hpp"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "katana/net/reactor/reactor_fixture_test.hpp"
+#include "katana/net/reactor/sleep.hpp"
+
+namespace katana::jobs {
+namespace {
+
+struct ToldFailures final : FailureObserver {
+  void on_failure(const Failure& failure) noexcept override { lines.push_back(describe(failure)); }
+  std::vector<std::string> lines;
+};
+
+class JobRunnerTest : public net::ReactorTest {
+ protected:
+  ~JobRunnerTest() override {
+    reactor().tasks().cancel();
+    runner_.reset();
+  }
+
+  // Notes when each run begins, and does what `work` says.
+  void run(Schedule schedule, JobOptions options = {}) {
+    job_ = std::make_unique<Job>(Job{.name = "purge",
+                                     .schedule = std::move(schedule),
+                                     .run = job_function([this] { return note_run(); }),
+                                     .options = options});
+    ASSERT_TRUE(job_->check()) << job_->check().error().describe();
+    runner_ = std::make_unique<JobRunner>(
+        reactor(), *job_, status,
+        JobRunnerOptions{.lock = &lock, .failures = &failures, .seed = 7});
+    runner_->start();
+    turn();
+  }
+  // Time passes in steps of a quarter of a second.
+  void pass(Duration time) {
+    for (std::int64_t left = time.ns; left > 0; left -= step.ns) turn(step);
+  }
+  JobFigures figures() const { return status.figures(); }
+  std::uint64_t skipped(Skipped why) const {
+    return figures().skipped[static_cast<std::size_t>(why)];
+  }
+  double now_s() { return static_cast<double>(reactor().now().ns) / 1e9; }
+  std::string health() {
+    const auto result = figures().health(reactor().now());
+    return result ? std::string() : std::string(result.error().message());
+  }
+
+  static constexpr Duration step = milliseconds(250);
+  Duration takes;            // of a run
+  std::string throws;        // what it throws then
+  std::string fails;         // or the error that it returns
+  std::vector<double> runs;  // when they began, in seconds
+  int finished = 0;
+  ToldFailures failures;
+  LocalJobLock lock;
+  JobStatus status;
+  std::unique_ptr<Job> job_;
+  std::unique_ptr<JobRunner> runner_;
+
+ private:
+  Task<Result<void>> note_run() {
+    runs.push_back(now_s());
+    co_await net::sleep_for(takes);
+    if (!throws.empty()) throw std::runtime_error(throws);
+    if (!fails.empty()) co_return fail(Code::unavailable, fails);
+    ++finished;
+    co_return {};
+  }
+};
+
+using Times = std::vector<double>;
+
+TEST_F(JobRunnerTest, every_runs_at_its_ticks_whatever_a_run_takes) {
+  takes = seconds(3);
+  run(every(seconds(10)));
+  pass(seconds(25));
+  EXPECT_EQ(runs, (Times{1010, 1020}));
+  EXPECT_EQ(figures().runs, 2u);
+  EXPECT_EQ(figures().last_duration, seconds(3));
+  EXPECT_EQ(figures().last_success, Timestamp(std::chrono::seconds(1023)));
+  EXPECT_EQ(health(), "");
+}
+
+TEST_F(JobRunnerTest, after_waits_for_its_pause_from_the_end_of_each_run) {
+  takes = seconds(3);
+  run(after(seconds(10)));
+  pass(seconds(30));
+  EXPECT_EQ(runs, (Times{1010, 1023}));
+}
+
+TEST_F(JobRunnerTest, cron_runs_at_the_times_of_the_calendar) {
+  run(cron("18-20/2 0 * * *"));
+  pass(seconds(300));
+  EXPECT_EQ(runs, (Times{18 * 60, 20 * 60}));
+}
+
+TEST_F(JobRunnerTest, a_tick_that_comes_while_it_runs_is_counted_and_not_queued) {
+  takes = seconds(25);
+  run(every(seconds(10)));
+  pass(seconds(50));
+  EXPECT_EQ(runs, (Times{1010, 1040}));
+  EXPECT_EQ(skipped(Skipped::running), 3u);  // 1020, 1030, 1050
+}
+
+TEST_F(JobRunnerTest, a_reactor_that_comes_late_runs_the_last_tick_and_counts_the_others) {
+  run(every(seconds(10)));
+  turn(seconds(38));
+  EXPECT_EQ(runs, (Times{1038}));
+  EXPECT_EQ(skipped(Skipped::late), 2u);  // 1010, 1020
+  pass(seconds(2));
+  EXPECT_EQ(runs, (Times{1038, 1040}));
+}
+
+TEST_F(JobRunnerTest, a_run_that_lasts_too_long_is_cancelled_and_has_failed) {
+  takes = seconds(60);
+  run(every(seconds(10)), {.timeout = seconds(2)});
+  pass(seconds(15));
+  EXPECT_EQ(figures().failures, 1u);
+  EXPECT_EQ(failures.lines,
+            (std::vector<std::string>{"job purge: it failed: not done within 2000 ms"}));
+  EXPECT_EQ(health(), "the last run failed (1 in a row): not done within 2000 ms");
+}
+
+TEST_F(JobRunnerTest, a_failure_is_told_with_its_cause_and_the_next_tick_runs) {
+  throws = "no disk";
+  run(every(seconds(10)));
+  pass(seconds(12));
+  EXPECT_EQ(failures.lines,
+            (std::vector<std::string>{"job purge: it threw: std::runtime_error: no disk"}));
+  EXPECT_EQ(health(), "the last run failed (1 in a row): no disk");
+  throws.clear();
+  fails = "no mail server";
+  pass(seconds(10));
+  EXPECT_EQ(failures.lines.back(), "job purge: it failed: no mail server");
+  EXPECT_EQ(figures().failures_in_a_row, 2u);
+  fails.clear();
+  pass(seconds(10));
+  EXPECT_EQ(health(), "");
+  EXPECT_EQ(figures().failures_in_a_row, 0u);
+  EXPECT_EQ(figures().failures, 2u);
+  EXPECT_EQ(figures().runs, 3u);
+}
+
+TEST_F(JobRunnerTest, after_failures_ticks_are_skipped_for_longer_and_longer) {
+  throws = "no disk";
+  run(every(seconds(10)), {.backoff = seconds(15), .backoff_max = seconds(35)});
+  pass(seconds(150));
+  EXPECT_EQ(runs, (Times{1010, 1030, 1060, 1100, 1140}));  // 15, 30, 35, 35 s
+  throws.clear();
+  runs.clear();
+  pass(seconds(50));
+  EXPECT_EQ(runs, (Times{1180, 1190, 1200}));
+  EXPECT_EQ(skipped(Skipped::backing_off), 12u);
+}
+
+TEST_F(JobRunnerTest, at_the_start_it_runs_at_once_if_that_is_wanted) {
+  run(every(seconds(10)), {.run_at_start = true});
+  pass(seconds(12));
+  EXPECT_EQ(runs, (Times{1000, 1010}));
+  EXPECT_EQ(finished, 2);
+}
+
+TEST_F(JobRunnerTest, jitter_puts_runs_off_by_less_than_it_says) {
+  run(every(seconds(10)), {.jitter = seconds(5)});
+  pass(seconds(1006));
+  ASSERT_EQ(runs.size(), 100u);
+  bool some_were_late = false;
+  for (std::size_t index = 0; index < runs.size(); ++index) {
+    const double late = runs[index] - (1010.0 + 10.0 * static_cast<double>(index));
+    EXPECT_GE(late, 0);
+    EXPECT_LT(late, 5.25);
+    some_were_late = some_were_late || late > 2.5;
+  }
+  EXPECT_TRUE(some_were_late);
+}
+
+TEST_F(JobRunnerTest, without_success_for_too_many_intervals_it_is_overdue) {
+  fails = "x";
+  run(every(seconds(10)), {.intervals_without_success_max = 2});
+  EXPECT_EQ(health(), "");
+  runner_.reset();  // nothing runs any more
+  pass(seconds(21));
+  EXPECT_EQ(health(), "overdue: no run has succeeded yet");
+}
+
+TEST_F(JobRunnerTest, a_reactor_that_drains_waits_for_a_run_and_begins_none) {
+  takes = seconds(5);
+  run(every(seconds(10)));
+  pass(seconds(10));
+  world_.accepting = false;
+  reactor().request_drain(seconds(60));
+  pass(seconds(4));
+  EXPECT_FALSE(reactor().stopped());
+  pass(seconds(1));
+  EXPECT_TRUE(reactor().stopped());
+  EXPECT_EQ(finished, 1);
+  pass(seconds(20));
+  EXPECT_EQ(runs, (Times{1010}));
+}
+
+TEST_F(JobRunnerTest, a_run_that_outlasts_the_drain_is_cancelled_and_has_failed) {
+  takes = seconds(5);
+  run(every(seconds(10)));
+  pass(seconds(10));
+  world_.accepting = false;
+  reactor().request_drain(seconds(2));
+  pass(seconds(3));
+  EXPECT_TRUE(reactor().stopped());
+  EXPECT_EQ(finished, 0);
+  EXPECT_EQ(failures.lines,
+            (std::vector<std::string>{"job purge: it failed: cancelled: the program ends"}));
+  EXPECT_FALSE(figures().running);
+}
+
+TEST_F(JobRunnerTest, who_waits_for_its_jitter_does_not_hold_up_the_end) {
+  run(every(seconds(1000)), {.jitter = seconds(999)});
+  pass(seconds(1000));
+  EXPECT_TRUE(figures().running);
+  world_.accepting = false;
+  reactor().request_drain(seconds(60));
+  turn();
+  turn();
+  EXPECT_TRUE(reactor().stopped());
+  EXPECT_EQ(runs, Times{});
+  EXPECT_EQ(figures().failures, 0u);
+}
+
+TEST_F(JobRunnerTest, a_tick_that_another_instance_has_is_skipped_and_is_no_failure) {
+  Job other{.name = "purge",
+            .schedule = every(seconds(10)),
+            .run = job_function([this]() -> Task<void> {
+              runs.push_back(-now_s());
+              co_return;
+            }),
+            .options = {.one_instance = true}};
+  JobStatus of_other;
+  JobRunner second(reactor(), other, of_other, {.lock = &lock});
+  second.start();
+  run(every(seconds(10)), {.one_instance = true});
+  pass(seconds(100));
+  EXPECT_EQ(runs.size(), 10u);
+  EXPECT_EQ(figures().runs + of_other.figures().runs, 10u);
+  EXPECT_EQ(skipped(Skipped::other_instance) +
+                of_other.figures().skipped[static_cast<std::size_t>(Skipped::other_instance)],
+            10u);
+  EXPECT_EQ(health(), "");
+  EXPECT_TRUE(of_other.figures().health(reactor().now()));
+}
+
+TEST_F(JobRunnerTest, an_instance_that_died_in_its_run_is_waited_for_until_its_timeout) {
+  auto claim = lock.try_acquire({.job = "purge",
+                                 .tick = Timestamp(std::chrono::seconds(1000)),
+                                 .now = Timestamp(std::chrono::seconds(1000)),
+                                 .until = Timestamp(std::chrono::seconds(1025))});
+  claim.start();
+  EXPECT_TRUE(claim.result().value());
+  run(every(seconds(10)), {.one_instance = true});
+  pass(seconds(40));
+  EXPECT_EQ(runs, (Times{1030, 1040}));
+  EXPECT_EQ(skipped(Skipped::other_instance), 2u);
+}
+
+TEST_F(JobRunnerTest, a_lock_that_cannot_be_asked_is_a_failure) {
+  struct Broken final : JobLock {
+    Task<Result<bool>> try_acquire(JobClaim) override {
+      co_return fail(Code::unavailable, "no database");
+    }
+    Task<Result<void>> release(JobClaim, Timestamp) override { co_return {}; }
+  } broken;
+  Job job{.name = "purge",
+          .schedule = every(seconds(10)),
+          .run = job_function([]() -> Task<void> { co_return; }),
+          .options = {.one_instance = true}};
+  JobRunner runner(reactor(), job, status, {.lock = &broken, .failures = &failures});
+  runner.start();
+  pass(seconds(11));
+  EXPECT_EQ(failures.lines,
+            (std::vector<std::string>{"job purge: it failed: the lock of the job: no database"}));
+}
+
+// Leases of 30 s, which a test takes away or does not renew.
+struct LeasedLock final : JobLock {
+  explicit LeasedLock(net::Reactor& of) : reactor(of) {}
+  Task<Result<bool>> try_acquire(JobClaim) override { co_return true; }
+  Task<Result<void>> release(JobClaim, Timestamp) override {
+    ++released;
+    co_return {};
+  }
+  Duration lease() const noexcept override { return seconds(30); }
+  Task<Result<bool>> renew(JobClaim) override {
+    renewed.push_back(static_cast<double>(reactor.now().ns) / 1e9);
+    if (fails) co_return fail(Code::unavailable, "no server");
+    co_return !is_lost;
+  }
+
+  net::Reactor& reactor;
+  std::vector<double> renewed;  // when, in seconds
+  bool is_lost = false;
+  bool fails = false;
+  int released = 0;
+};
+
+class LeasedJobTest : public JobRunnerTest {
+ protected:
+  // A run that lasts for 100 s, unless it is cancelled.
+  void run_long() {
+    job_ = std::make_unique<Job>(Job{.name = "purge",
+                                     .schedule = every(seconds(1000)),
+                                     .run = job_function([this](JobRun run) -> Task<void> {
+                                       fences.push_back(run.fence);
+                                       co_await net::sleep_for(seconds(100));
+                                       runs.push_back(now_s());
+                                     }),
+                                     .options = {.run_at_start = true, .one_instance = true}});
+    runner_ = std::make_unique<JobRunner>(reactor(), *job_, status,
+                                          JobRunnerOptions{.lock = &leased, .failures = &failures});
+    runner_->start();
+    turn();
+  }
+
+  LeasedLock leased{reactor()};
+  std::vector<std::uint64_t> fences;
+};
+
+TEST_F(LeasedJobTest, a_lease_is_renewed_after_a_third_of_it_while_the_job_runs) {
+  run_long();
+  pass(seconds(200));
+  EXPECT_EQ(runs, (Times{1100}));
+  EXPECT_EQ(leased.renewed, (Times{1010, 1020, 1030, 1040, 1050, 1060, 1070, 1080, 1090, 1100}));
+  EXPECT_EQ(leased.released, 1);
+  EXPECT_EQ(figures().failures, 0u);
+  ASSERT_EQ(fences.size(), 1u);
+  EXPECT_EQ(fences[0], 1'000'000'000u) << "the tick";
+}
+
+TEST_F(LeasedJobTest, a_job_whose_lease_somebody_else_has_is_cancelled) {
+  run_long();
+  pass(seconds(15));
+  leased.is_lost = true;
+  pass(seconds(10));
+  EXPECT_EQ(runs, Times{});
+  EXPECT_EQ(failures.lines,
+            (std::vector<std::string>{"job purge: it failed: cancelled: the lease of its lock has "
+                                      "ended, and another instance may run it"}));
+  EXPECT_FALSE(figures().running);
+}
+
+TEST_F(LeasedJobTest, a_lease_that_cannot_be_renewed_cancels_the_job_before_it_ends) {
+  run_long();
+  pass(seconds(15));
+  leased.fails = true;
+  pass(seconds(24));
+  EXPECT_FALSE(figures().running) << "the lease of second 1010 ends in 1040";
+  EXPECT_EQ(runs, Times{});
+  ASSERT_EQ(failures.lines.size(), 1u);
+  EXPECT_NE(failures.lines[0].find("could not be renewed: no server"), std::string::npos);
+  EXPECT_GT(leased.renewed.size(), 10u) << "it is tried again every second";
+}
+
+TEST_F(LeasedJobTest, a_lock_that_is_there_again_in_time_is_renewed) {
+  run_long();
+  pass(seconds(15));
+  leased.fails = true;
+  pass(seconds(15));
+  leased.fails = false;
+  pass(seconds(200));
+  EXPECT_EQ(runs, (Times{1100}));
+  EXPECT_EQ(figures().failures, 0u);
+}
+
+TEST_F(JobRunnerTest, its_metrics_have_the_label_of_the_job) {
+  metrics::Registry registry;
+  const auto instruments = JobInstruments::make(registry, "purge");
+  ASSERT_TRUE(instruments) << instruments.error().describe();
+  JobStatus measured(*instruments);
+  measured.begin();
+  EXPECT_EQ(instruments->running.value(), 1);
+  measured.end(Timestamp(std::chrono::seconds(1000)), milliseconds(1500), "", never);
+  measured.skip(Skipped::late, 3);
+  EXPECT_EQ(instruments->running.value(), 0);
+  EXPECT_EQ(instruments->runs.value(), 1u);
+  EXPECT_EQ(instruments->failures.value(), 0u);
+  EXPECT_EQ(instruments->last_duration.value(), 1.5);
+  EXPECT_EQ(instruments->last_success.value(), 1000);
+  EXPECT_EQ(instruments->skipped[static_cast<std::size_t>(Skipped::late)].value(), 3u);
+  EXPECT_TRUE(JobInstruments::make(registry, "another"));
+}
+
+TEST(Job, what_is_wrong_with_one_is_said_with_its_name) {
+  const auto wrong = [](auto change) {
+    Job job{.name = "purge",
+            .schedule = every(seconds(10)),
+            .run = job_function([]() -> Task<void> { co_return; })};
+    change(job);
+    const auto checked = job.check();
+    return checked ? std::string() : checked.error().describe();
+  };
+  EXPECT_EQ(wrong([](Job&) {}), "");
+  EXPECT_EQ(wrong([](Job& job) { job.name = "a b"; }),
+            "job 'a b': a name has 1 to 64 letters, digits and '-', '_', '.'");
+  EXPECT_EQ(wrong([](Job& job) { job.run = nullptr; }), "job 'purge': it has no function");
+  EXPECT_EQ(wrong([](Job& job) { job.options.timeout = {}; }),
+            "job 'purge': its timeout must be above zero");
+  EXPECT_EQ(wrong([](Job& job) { job.options.jitter = seconds(10); }),
+            "job 'purge': its jitter 10s must be below its interval 10s");
+  EXPECT_EQ(wrong([](Job& job) { job.schedule = every({}); }),
+            "job 'purge': schedule 'every 0s': expected an interval from 10ms to 366d");
+}
+
+}  // namespace
+}  // namespace katana::jobs
+
+// SPDX-License-Identifier: Apache-2.0

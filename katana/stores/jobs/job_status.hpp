@@ -1,0 +1,86 @@
+// JobStatus: what is known of a job at any moment, for metrics, health checks and pages.
+//
+// Owns       its figures.
+// Borrows    nothing; instruments are handles.
+// Thread     any.
+// Allocates  the text of a failure.
+// Fails      never.
+// Invariant  figures() are of one moment.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "katana/base/system/result.hpp"
+#include "katana/base/values/instant.hpp"
+#include "katana/base/values/timestamp.hpp"
+#include "katana/observe/metrics/registry.hpp"
+
+namespace katana::jobs {
+
+// Why a tick was not run.
+enum class Skipped : std::uint8_t {
+  running,         // the run before had not ended
+  late,            // the reactor came too late for it: the machine slept, or was overloaded
+  backing_off,     // after a failure; see JobOptions::backoff
+  other_instance,  // another instance has it
+};
+inline constexpr std::size_t skipped_count = 4;
+Bytes name_of(Skipped why) noexcept;
+
+struct JobFigures {
+  bool running = false;
+  std::uint64_t runs = 0;  // that have ended
+  std::uint64_t failures = 0;
+  std::uint64_t failures_in_a_row = 0;
+  std::uint64_t skipped[skipped_count] = {};  // by Skipped
+  Duration last_duration = {};
+  std::optional<Timestamp> last_success = {};
+  std::string last_failure = {};  // of the last run; empty: it succeeded
+  // From then on it has gone too long without success, unless it runs.
+  Instant overdue_at = never;
+
+  // What a health check says at `now`.
+  Result<void> health(Instant now) const;
+};
+
+// The metrics of one job. Made of nothing it counts where nobody looks.
+struct JobInstruments {
+  metrics::Counter runs;
+  metrics::Counter failures;
+  metrics::Counter skipped[skipped_count];
+  metrics::Gauge running;
+  metrics::Gauge last_duration;
+  metrics::Gauge last_success;
+
+  static Result<JobInstruments> make(metrics::Registry& registry, const std::string& job);
+};
+
+class JobStatus {
+ public:
+  explicit JobStatus(const JobInstruments& instruments = {}) : instruments_(instruments) {}
+
+  JobFigures figures() const {
+    const std::lock_guard lock(mutex_);
+    return figures_;
+  }
+
+  void begin();
+  // `failure` is empty when the run succeeded.
+  void end(Timestamp wall, Duration took, std::string failure, Instant overdue_at);
+  // It did not run after all: another instance has the tick, or the program is about to end.
+  void end_unused() noexcept;
+  void skip(Skipped why, std::uint64_t count = 1) noexcept;
+  void set_overdue_at(Instant at) noexcept;
+
+ private:
+  mutable std::mutex mutex_;  // guards figures_
+  JobFigures figures_;
+  const JobInstruments instruments_;
+};
+
+}  // namespace katana::jobs
+
+// SPDX-License-Identifier: Apache-2.0

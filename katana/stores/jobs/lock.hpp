@@ -1,0 +1,79 @@
+// JobLock: which of several instances of a program runs a tick of a job.
+//
+//   claim: job, tick, until     → true: it is this instance's
+//
+// An instance that has a claim alone runs the job, until it gives the claim back or `until` has
+// come, whichever is first: an instance that dies in a run keeps the others waiting no longer. With
+// a lock that has a lease() it is that which a claim lasts, and the runner renews it while the job
+// runs; a job whose lease is lost is cancelled. A tick that was claimed is not claimed again, so
+// clocks that differ by less than the time between two ticks run none of them twice.
+//
+// LocalJobLock: for instances in one process, and for tests. database/database_lock.hpp: by a
+// table. redis/redis_job_lock.hpp: in Redis.
+//
+// Owns       LocalJobLock the last claim of each job.
+// Thread     calls: by coroutines of any reactor. LocalJobLock any.
+// Allocates  a coroutine frame for each call.
+// Fails      an Error: the lock could not be asked, so the tick is not run, and counts as failed.
+// Invariant  of all calls with one job and tick one at most gives true.
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <string>
+
+#include "katana/base/coroutine/task.hpp"
+#include "katana/base/system/result.hpp"
+#include "katana/base/values/instant.hpp"
+#include "katana/base/values/timestamp.hpp"
+
+namespace katana::jobs {
+
+// One tick of one job, which one instance may have.
+struct JobClaim {
+  std::string job;
+  Timestamp tick;   // of the schedule; the same for all instances
+  Timestamp now;    // of this instance's clock
+  Timestamp until;  // it gives the claim back before
+};
+
+class JobLock {
+ public:
+  virtual ~JobLock() = default;
+  // False: another instance had this tick or one behind it, or has not given back the last one.
+  virtual Task<Result<bool>> try_acquire(JobClaim claim) = 0;
+  // The run of this claim has ended; others may claim later ticks from `free_at` on.
+  virtual Task<Result<void>> release(JobClaim claim, Timestamp free_at) = 0;
+
+  // How long a claim lasts unless it is renewed. Zero: until its JobClaim::until.
+  virtual Duration lease() const noexcept { return {}; }
+  // The claim lasts for a lease from now on. False: it had ended, and another instance may have
+  // one.
+  virtual Task<Result<bool>> renew(JobClaim) { co_return true; }
+};
+
+class LocalJobLock final : public JobLock {
+ public:
+  Task<Result<bool>> try_acquire(JobClaim claim) override {
+    const std::lock_guard lock(mutex_);
+    const auto [found, is_new] = claims_.try_emplace(claim.job, claim);
+    if (is_new) co_return true;
+    if (found->second.tick >= claim.tick || found->second.until > claim.now) co_return false;
+    found->second = std::move(claim);
+    co_return true;
+  }
+  Task<Result<void>> release(JobClaim claim, Timestamp free_at) override {
+    const std::lock_guard lock(mutex_);
+    const auto found = claims_.find(claim.job);
+    if (found != claims_.end() && found->second.tick == claim.tick) found->second.until = free_at;
+    co_return {};
+  }
+
+ private:
+  std::mutex mutex_;  // guards claims_; not held across a suspension
+  std::map<std::string, JobClaim> claims_;
+};
+
+}  // namespace katana::jobs
+
+// SPDX-License-Identifier: Apache-2.0

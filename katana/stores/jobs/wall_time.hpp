@@ -1,0 +1,38 @@
+// WallTime: the system's clock to the microsecond, made of what a reactor knows: its monotonic
+// time, and the whole seconds of the system's clock at its turns.
+//
+// Owns       the difference of the two.
+// Thread     one.
+// Allocates  never.
+// Fails      never.
+// Invariant  it is behind the system's clock by less than a second, less the longer it is asked,
+//            and never ahead of it by more than step_max: that is a clock that was set back.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <limits>
+
+#include "katana/base/values/instant.hpp"
+#include "katana/base/values/timestamp.hpp"
+
+namespace katana::jobs {
+
+class WallTime {
+ public:
+  static constexpr std::int64_t step_max_us = 2'000'000;
+
+  Timestamp at(Instant now, std::int64_t wall_clock_s) noexcept {
+    const std::int64_t now_us = now.ns / 1000;
+    const std::int64_t known = wall_clock_s * 1'000'000 - now_us;  // at least so much
+    if (known > offset_us_ || offset_us_ - known > step_max_us) offset_us_ = known;
+    return Timestamp(std::chrono::microseconds(now_us + offset_us_));
+  }
+
+ private:
+  std::int64_t offset_us_ = std::numeric_limits<std::int64_t>::min() / 2;
+};
+
+}  // namespace katana::jobs
+
+// SPDX-License-Identifier: Apache-2.0

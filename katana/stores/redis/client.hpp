@@ -1,0 +1,119 @@
+// Client: Redis, for handlers and other coroutines of a reactor.
+//
+//   auto redis = redis::Client::make(*redis::parse_url("redis://cache.internal:6379/0")).value();
+//   co_await redis.set("greeting", "hello", {.time_to_live = seconds(30)});
+//   auto greeting = co_await redis.get("greeting");
+//
+// Each reactor has one connection, which is made by the first call and kept. What is asked in one
+// turn, by whatever handlers, goes out in one send, and nobody waits for another's reply:
+// pipelining without a pipeline in the code.
+//
+// Commands that would take the connection for themselves, or change it for all others, are refused
+// with Kind::refused: blocking ones (BLPOP, XREAD with BLOCK), MULTI and WATCH (take a Script),
+// SUBSCRIBE (take katana/stores/bus), SELECT, AUTH, MONITOR and their like.
+//
+// Owns       a share of what its copies and connections have.
+// Thread     calls: a reactor's; status() and totals() any.
+// Allocates  see Call.
+// Fails      make() names the option. A call with an Error of its kind: what may have taken effect
+//            is Kind::unknown_outcome, and nothing is ever sent twice.
+// Invariant  see Pipeline.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "katana/stores/redis/call.hpp"
+#include "katana/stores/redis/command.hpp"
+#include "katana/stores/redis/options.hpp"
+#include "katana/stores/redis/script.hpp"
+#include "katana/stores/redis/shared.hpp"
+
+namespace katana::redis {
+
+// Of set().
+struct SetOptions {
+  Duration time_to_live = {};  // zero: for ever. In milliseconds, at least one
+  // What must be so of the key, or nothing is set.
+  enum class If : std::uint8_t {
+    always,   // nothing
+    absent,   // NX: there is no such key
+    present,  // XX: there is one
+  };
+  If condition = If::always;  // judged by the server, in the same step
+};
+
+class Client {
+ public:
+  // Connects nowhere: that is for the first call.
+  static katana::Result<Client> make(Options options);
+
+  // ---- texts ----
+  Call<std::optional<std::string>> get(Bytes key) const;
+  Call<std::vector<std::optional<std::string>>> get_many(std::span<const std::string> keys) const;
+  // False: the condition did not hold.
+  Call<bool> set(Bytes key, Bytes value, const SetOptions& options = {}) const;
+  // The value after it.
+  Call<std::int64_t> increment(Bytes key, std::int64_t by = 1) const;
+
+  // ---- keys ----
+  // How many of them there were.
+  Call<std::int64_t> remove(Bytes key) const;
+  Call<std::int64_t> remove_many(std::span<const std::string> keys) const;
+  Call<bool> exists(Bytes key) const;
+  // False: there is no such key.
+  Call<bool> expire(Bytes key, Duration after) const;
+  // None: there is no such key, or it stays for ever.
+  Call<std::optional<Duration>> time_to_live(Bytes key) const;
+
+  // ---- everything else ----
+  Call<Reply> call(Command command, const CallOptions& options = {}) const;
+  template <class... Arguments>
+  Call<Reply> command(std::string_view name, const Arguments&... arguments) const {
+    return call(Command(name, arguments...));
+  }
+  // The first `key_count` of the arguments are KEYS, the others ARGV.
+  template <class... Arguments>
+  Call<Reply> run(const Script& script, std::size_t key_count,
+                  const Arguments&... arguments) const {
+    return run(script, CallOptions{}, key_count, arguments...);
+  }
+  template <class... Arguments>
+  Call<Reply> run(const Script& script, const CallOptions& options, std::size_t key_count,
+                  const Arguments&... arguments) const {
+    return send_script(script, Command("EVALSHA", script.digest(), key_count, arguments...),
+                       options);
+  }
+  // EVALSHA, as `command` has been made with the script's digest.
+  Call<Reply> run(const Script& script, Command command, const CallOptions& options = {}) const {
+    return send_script(script, std::move(command), options);
+  }
+  // How many subscribers got it.
+  Call<std::int64_t> publish(Bytes channel, Bytes message) const;
+  Call<bool> ping() const;
+
+  // Of the connections of all reactors: for readiness.
+  upstream::Status status() const { return shared_->servers()->status(); }
+  Totals totals() const { return shared_->totals(); }
+  const Options& options() const noexcept { return shared_->options(); }
+  // For connections that are made from now on: those that are there stay. Any thread.
+  void set_password(SecretText password) const { shared_->set_password(std::move(password)); }
+  // For what has a connection of its own.
+  const std::shared_ptr<Shared>& shared() const noexcept { return shared_; }
+
+ private:
+  Call<Reply> send_script(const Script& script, Command command, const CallOptions& options) const;
+
+  explicit Client(std::shared_ptr<Shared> shared) noexcept : shared_(std::move(shared)) {}
+
+  std::shared_ptr<Shared> shared_;
+};
+
+}  // namespace katana::redis
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,75 @@
+// Pending: a command that somebody waits for, from its call to its reply.
+//
+//   queued ──written──▶ sent ──reply──▶ answered
+//      └───── deadline, outage, or its caller is gone ─────▶ failed
+//
+// Its place in the order of replies stays until the reply has come, though its caller is gone: so
+// no other caller gets that reply.
+//
+// Owns       the command until it is written, its reply, its error.
+// Borrows    the coroutine that waits.
+// Thread     its reactor's.
+// Allocates  itself, from the recycler.
+// Invariant  it is in one list of its Pipeline, or belongs to the call alone (home is null).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "katana/base/coroutine/activity.hpp"
+#include "katana/base/memory/linked_list.hpp"
+#include "katana/base/memory/recycler.hpp"
+#include "katana/net/reactor/timer_wheel.hpp"
+#include "katana/stores/redis/command.hpp"
+#include "katana/stores/redis/error.hpp"
+#include "katana/stores/redis/reply.hpp"
+
+namespace katana::redis {
+
+class Pipeline;
+
+// What a command does, for what is said when its reply is lost.
+enum class Effect : std::uint8_t { reads, writes };
+
+// Of one call.
+struct CallOptions {
+  Duration timeout = {};           // zero: Options::timeout
+  Effect effect = Effect::writes;  // reads: a lost reply is Kind::lost_reply, and nothing was done
+};
+
+struct Pending final : ListHook<Pending>, net::TimerEntry {
+  // See above.
+  enum class State : std::uint8_t {
+    queued,    // not written; may still be withdrawn
+    sent,      // written: a reply is owed, also when the caller is gone
+    answered,  // `reply` is there
+    failed,    // `error` is there
+  };
+
+  Pending(Command given, Effect what);
+
+  static void* operator new(std::size_t bytes) { return recycler::allocate(bytes); }
+  static void operator delete(void* memory, std::size_t bytes) noexcept {
+    recycler::release(memory, bytes);
+  }
+
+  Command command;  // released once it is written
+  // Sent in the place of its digest when the server does not know it; null: no script.
+  const std::string* script = nullptr;
+  Pipeline* home = nullptr;  // whose list it is in; null: it is the call's alone
+  Waiting waiting;
+  bool awaited = false;   // somebody waits, and `waiting` is set
+  bool is_probe = false;  // of an idle connection, and nobody's call
+  Effect effect;
+  State state = State::queued;
+  Instant sent_at = {};
+  Reply reply;
+  std::optional<Error> error;
+  std::string name;  // of the command, for errors, once that is written
+};
+
+}  // namespace katana::redis
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,15 @@
+// Which commands must not go over a connection that many callers share, and what to do instead.
+//
+// Thread     any.
+#pragma once
+
+#include "katana/stores/redis/command.hpp"
+
+namespace katana::redis {
+
+// Null: it may be sent.
+const char* why_refused(const Command& command) noexcept;
+
+}  // namespace katana::redis
+
+// SPDX-License-Identifier: Apache-2.0
