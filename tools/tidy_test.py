@@ -174,9 +174,9 @@ class RowsTest(TidyTest):
                                         "katana_module(host\n  THREADED LINKS net/reactor base Threads::Threads)\n"})
 
     def test_a_row_that_links_a_later_module_or_itself_is_refused(self):
-        self.refuses({"CMakeLists.txt": "\nkatana_module(base LINKS net/reactor)\n"
+        self.refuses({"CMakeLists.txt": "\nkatana_module(net/engine LINKS net/reactor)\n"
                                         "katana_module(net/reactor LINKS net/reactor)\n"},
-                     "CMakeLists.txt:2: base may not link net/reactor",
+                     "CMakeLists.txt:2: net/engine may not link net/reactor",
                      "CMakeLists.txt:3: net/reactor may not link net/reactor")
 
     def test_tests_may_link_a_later_module_but_neither_their_own_nor_none(self):
@@ -337,6 +337,39 @@ class NamesTest(TidyTest):
         self.accepts({"katana/net/reactor/x.cpp":
                       '// we attend\nauto a = "settle"; int attendance, room, before = 0;\n',
                       "katana/net/reactor/x_test.cpp": "int settle();\n"})
+
+
+class FoldersTest(TidyTest):
+    check = "rows"
+
+    def test_a_folder_uses_those_above_it_in_the_tree(self):
+        self.accepts({"CMakeLists.txt": "katana_module(base)\nkatana_module(wire/http LINKS base)\n"
+                                        "katana_module(net/engine LINKS base wire/http)\n"})
+        self.refuses({"CMakeLists.txt": "katana_module(net/engine)\nkatana_module(data/config LINKS net/engine)\n"},
+                     "CMakeLists.txt:2: data/config links net/engine, which is not below it")
+
+    def test_siblings_do_not_know_each_other(self):
+        self.refuses({"CMakeLists.txt": "katana_module(observe/log)\nkatana_module(wire/http LINKS observe/log)\n"},
+                     "CMakeLists.txt:2: wire/http links observe/log, which is not below it")
+
+
+class NamespacesTest(TidyTest):
+    check = "namespaces"
+    rows = {"CMakeLists.txt": "katana_module(base FOLDERS values)\nkatana_module(net/reactor)\n"
+                              "katana_module(http/handlers)\n"}
+
+    def test_a_namespace_is_a_folder_of_its_module(self):
+        self.accepts({**self.rows, "katana/net/reactor/x.hpp": "namespace katana::net {\n}\n",
+                      "katana/net/reactor/y.hpp": "namespace katana::reactor::detail {\n}\n",
+                      "katana/net/reactor/z.hpp": "namespace katana::http {\n}\nnamespace katana::net {\n}\n",
+                      "katana/base/values/x.hpp": "namespace katana {\n}\n",
+                      "katana/http/handlers/x.hpp": "namespace katana::detail {\n}\n"})
+
+    def test_another_is_refused(self):
+        self.refuses({**self.rows, "katana/net/reactor/x.hpp": "namespace katana::core {\n}\n"},
+                     "katana/net/reactor/x.hpp:1: its namespace is of another module: core")
+        self.refuses({**self.rows, "katana/net/reactor/x.hpp": "namespace katana {\n}\n"},
+                     "katana/net/reactor/x.hpp:1: its namespace is of another module: katana")
 
 
 class SystemTest(TidyTest):

@@ -76,8 +76,8 @@ class UringReceiving : public UringSending<S> {
   }
 
   // The most memory that is held: a ReceiveRing's worth before receives become short, as much in
-  // that turn and in the next, in which they are cancelled, twice, because strings grow by doubling;
-  // and a short receive of each link.
+  // that turn and in the next, in which they are cancelled; all of it twice, because strings grow
+  // by doubling; and a short receive of each link.
   std::size_t held_max() const noexcept {
     return 6 * receive_.memory_bytes() + std::size_t{slots_.links_max()} * short_receive_bytes;
   }
