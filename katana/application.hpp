@@ -2,7 +2,6 @@
 // header of its driver, as katana/app/sqlite/sqlite.hpp.
 //
 // Links      app
-// Invariant  it has includes only, each from what that links.
 #pragma once
 
 #include "katana/app/application.hpp"

@@ -2,7 +2,6 @@
 // issuer by URL; sessions.
 //
 // Links      identity/auth identity/auth/remote identity/sessions
-// Invariant  it has includes only, each from what that links.
 #pragma once
 
 #include "katana/identity/auth/api_key.hpp"

@@ -1,7 +1,6 @@
 // Brotli: a content coding for compression(), decompression() and HttpClient.
 //
 // Links      http/coding/brotli
-// Invariant  it has includes only, each from what that links.
 #pragma once
 
 #include "katana/http/coding/brotli/brotli.hpp"

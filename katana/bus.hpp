@@ -2,7 +2,6 @@
 // messages, streams, and the bus of one process.
 //
 // Links      stores/bus
-// Invariant  it has includes only, each from what that links.
 #pragma once
 
 #include "katana/stores/bus/bus.hpp"

@@ -1,7 +1,6 @@
 // A cache in memory, with loads that are made once, and its seam for a second level.
 //
 // Links      stores/cache
-// Invariant  it has includes only, each from what that links.
 #pragma once
 
 #include "katana/stores/cache/cache.hpp"

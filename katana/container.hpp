@@ -1,7 +1,6 @@
 // Values: described structs as JSON, MessagePack and the binary format.
 //
 // Links      data/container
-// Invariant  it has includes only, each from what that links.
 #pragma once
 
 #include "katana/data/container/binary_read.hpp"

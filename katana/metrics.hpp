@@ -1,7 +1,6 @@
 // Metrics: instruments, the registry, exposition, health checks and figures of the process.
 //
 // Links      observe/metrics
-// Invariant  it has includes only, each from what that links.
 #pragma once
 
 #include "katana/observe/metrics/exposition.hpp"

@@ -1,7 +1,6 @@
 // PostgreSQL: a Database of a server.
 //
 // Links      stores/database/postgres
-// Invariant  it has includes only, each from what that links.
 #pragma once
 
 #include "katana/stores/database/migrations.hpp"

@@ -1,7 +1,6 @@
 // SQLite: a Database of a file.
 //
 // Links      stores/database/sqlite
-// Invariant  it has includes only, each from what that links.
 #pragma once
 
 #include "katana/stores/database/migrations.hpp"

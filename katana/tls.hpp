@@ -1,7 +1,6 @@
 // TLS: options and credentials of servers and clients, and certificates for development.
 //
 // Links      net/tls
-// Invariant  it has includes only, each from what that links.
 #pragma once
 
 #include "katana/net/tls/client_options.hpp"

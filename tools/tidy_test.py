@@ -372,6 +372,21 @@ class NamespacesTest(TidyTest):
                      "katana/net/reactor/x.hpp:1: its namespace is of another module: katana")
 
 
+class UsersTest(TidyTest):
+    check = "users"
+
+    def test_users_include_headers_of_katana_itself(self):
+        self.accepts({"docs/guides/x.md": '#include "katana/http.hpp"\n#include <vector>\n',
+                      "docs/decisions/0001-x.md": '#include "katana/net/reactor/x.hpp"\n',
+                      "apps/arena/main.cpp": '#include "katana/net/reactor/x.hpp"\n'})
+
+    def test_deeper_ones_are_refused(self):
+        self.refuses({"docs/guides/x.md": '\n#include "katana/net/reactor/x.hpp"\n',
+                      "tests/consume/x/main.cpp": "#include <katana/base/values/box.hpp>\n"},
+                     "docs/guides/x.md:2: '#include \"katana/net/reactor/x.hpp' is internal",
+                     "tests/consume/x/main.cpp:1: '#include <katana/base/values/box.hpp' is internal")
+
+
 class SystemTest(TidyTest):
     check = "system"
 

@@ -5,8 +5,8 @@
 #include <iterator>
 #include <tuple>
 
-#include "katana/http/handlers/json.hpp"
-#include "katana/openapi/document/openapi.hpp"
+#include "katana/http.hpp"
+#include "katana/openapi.hpp"
 
 namespace katana::fullstack {
 namespace {

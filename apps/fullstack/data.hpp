@@ -12,11 +12,9 @@
 #include <cstdint>
 #include <string>
 
-#include "katana/base/coroutine/task.hpp"
-#include "katana/base/values/described.hpp"
-#include "katana/base/values/timestamp.hpp"
-#include "katana/http/handlers/reply.hpp"
-#include "katana/stores/database/database.hpp"
+#include "katana/base.hpp"
+#include "katana/database.hpp"
+#include "katana/http.hpp"
 
 namespace katana::openapi {
 class Routes;

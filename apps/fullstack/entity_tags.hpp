@@ -7,7 +7,7 @@
 // Invariant  If-Match compares strongly (a weak tag is no match), If-None-Match weakly.
 #pragma once
 
-#include "katana/base/text/bytes.hpp"
+#include "katana/base.hpp"
 
 namespace katana::fullstack {
 

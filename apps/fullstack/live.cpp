@@ -4,9 +4,9 @@
 #include <chrono>
 #include <cmath>
 
-#include "katana/data/container/json_write.hpp"
-#include "katana/http/handlers/json.hpp"
-#include "katana/observe/metrics/process.hpp"
+#include "katana/container.hpp"
+#include "katana/http.hpp"
+#include "katana/metrics.hpp"
 
 namespace katana::fullstack {
 namespace {

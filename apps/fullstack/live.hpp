@@ -22,12 +22,10 @@
 #include <vector>
 
 #include "fullstack/log_tail.hpp"
-#include "katana/base/values/described.hpp"
-#include "katana/http/events/events.hpp"
-#include "katana/http/handlers/router.hpp"
-#include "katana/http/server/observability.hpp"
-#include "katana/observe/log/log.hpp"
-#include "katana/stores/database/database.hpp"
+#include "katana/base.hpp"
+#include "katana/database.hpp"
+#include "katana/http.hpp"
+#include "katana/log.hpp"
 
 namespace katana::fullstack {
 

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "katana/observe/log/output.hpp"
+#include "katana/log.hpp"
 
 namespace katana::fullstack {
 

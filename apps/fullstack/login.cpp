@@ -9,18 +9,13 @@
 #include <utility>
 #include <vector>
 
-#include "katana/http/forms/form_fields.hpp"
-#include "katana/http/handlers/cookies.hpp"
-#include "katana/http/handlers/html.hpp"
-#include "katana/http/handlers/security.hpp"
-#include "katana/identity/auth/policy.hpp"
-#include "katana/identity/oidc/oidc_login.hpp"
-#include "katana/identity/passwords/known_device.hpp"
-#include "katana/identity/passwords/password_form.hpp"
-#include "katana/identity/sessions/form_token.hpp"
-#include "katana/identity/sessions/sessions.hpp"
-#include "katana/net/reactor/reactor.hpp"
-#include "katana/observe/audit/audit_log.hpp"
+#include "katana/audit.hpp"
+#include "katana/auth.hpp"
+#include "katana/http.hpp"
+#include "katana/net.hpp"
+#include "katana/oidc.hpp"
+#include "katana/passwords.hpp"
+#include "katana/sessions.hpp"
 
 namespace katana::fullstack {
 namespace {

@@ -20,15 +20,13 @@
 #include <string>
 #include <vector>
 
-#include "katana/base/registry/services.hpp"
-#include "katana/base/system/result.hpp"
-#include "katana/base/values/described.hpp"
-#include "katana/http/client/options.hpp"
-#include "katana/http/handlers/router.hpp"
-#include "katana/identity/oidc/oidc_settings.hpp"
-#include "katana/identity/passwords/login_throttle.hpp"
-#include "katana/identity/passwords/password_hasher.hpp"
-#include "katana/identity/sessions/sessions.hpp"
+#include "katana/auth.hpp"
+#include "katana/base.hpp"
+#include "katana/client.hpp"
+#include "katana/http.hpp"
+#include "katana/oidc.hpp"
+#include "katana/passwords.hpp"
+#include "katana/registry.hpp"
 
 namespace katana::fullstack {
 

@@ -15,13 +15,11 @@
 #include "fullstack/pages.hpp"
 #include "fullstack/users.hpp"
 #include "fullstack_files.hpp"
-#include "katana/app/application.hpp"
-#include "katana/app/postgres/postgres.hpp"
-#include "katana/app/sqlite/sqlite.hpp"
-#include "katana/http/handlers/accept.hpp"
-#include "katana/openapi/document/openapi.hpp"
-#include "katana/openapi/document/swagger_ui/swagger_ui.hpp"
-#include "katana/openapi/validation/reply_checks.hpp"
+#include "katana/application_postgres.hpp"
+#include "katana/application_sqlite.hpp"
+#include "katana/http.hpp"
+#include "katana/openapi.hpp"
+#include "katana/openapi_validation.hpp"
 #include "migrations.hpp"  // made from migrations/ by the build
 
 namespace katana::fullstack {

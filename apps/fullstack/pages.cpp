@@ -4,7 +4,7 @@
 
 #include "fullstack/entity_tags.hpp"
 #include "fullstack_files.hpp"
-#include "katana/http/middleware/security_headers.hpp"
+#include "katana/http.hpp"
 
 namespace katana::fullstack {
 namespace {

@@ -8,7 +8,7 @@
 //            this server serves.
 #pragma once
 
-#include "katana/http/handlers/router.hpp"
+#include "katana/http.hpp"
 
 namespace katana::fullstack {
 

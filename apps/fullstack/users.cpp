@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "fullstack/entity_tags.hpp"
-#include "katana/base/values/timestamp.hpp"
-#include "katana/http/handlers/json.hpp"
-#include "katana/openapi/document/openapi.hpp"
+#include "katana/base.hpp"
+#include "katana/http.hpp"
+#include "katana/openapi.hpp"
 
 namespace katana::fullstack {
 namespace {

@@ -17,12 +17,9 @@
 #include <string>
 #include <vector>
 
-#include "katana/base/coroutine/task.hpp"
-#include "katana/base/values/described.hpp"
-#include "katana/base/values/timestamp.hpp"
-#include "katana/http/handlers/router.hpp"
-#include "katana/http/middleware/http_cache.hpp"
-#include "katana/stores/database/database.hpp"
+#include "katana/base.hpp"
+#include "katana/database.hpp"
+#include "katana/http.hpp"
 
 namespace katana::openapi {
 class ProblemTypes;

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "katana/base/values/instant.hpp"
+#include "katana/base.hpp"
 
 namespace hello {
 namespace {

@@ -9,10 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "katana/base/system/cpus.hpp"
-#include "katana/base/system/result.hpp"
-#include "katana/http/server/engines.hpp"
-#include "katana/http/server/http_server.hpp"
+#include "katana/base.hpp"
+#include "katana/http.hpp"
 #include "tls_flags.hpp"
 
 namespace hello {

@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "katana/http/handlers/json.hpp"
+#include "katana/http.hpp"
 
 namespace hello {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <functional>
 
-#include "katana/http/handlers/router.hpp"
+#include "katana/http.hpp"
 
 namespace hello {
 

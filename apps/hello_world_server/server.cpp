@@ -12,14 +12,11 @@
 #include "apps/command_line.hpp"
 #include "hello_world_server/flags.hpp"
 #include "hello_world_server/routes.hpp"
-#include "katana/base/system/printing.hpp"
-#include "katana/http/coding/brotli/brotli.hpp"
-#include "katana/http/coding/zstd/zstd.hpp"
-#include "katana/http/middleware/compression.hpp"
-#include "katana/http/server/access_log.hpp"
-#include "katana/http/server/observability.hpp"
-#include "katana/http/server/operations.hpp"
-#include "katana/observe/log/log.hpp"
+#include "katana/base.hpp"
+#include "katana/brotli.hpp"
+#include "katana/http.hpp"
+#include "katana/log.hpp"
+#include "katana/zstd.hpp"
 
 namespace hello {
 namespace {

@@ -9,8 +9,8 @@
 #include <CLI/CLI.hpp>
 #include <functional>
 
-#include "katana/base/system/result.hpp"
-#include "katana/http/server/http_server.hpp"
+#include "katana/base.hpp"
+#include "katana/http.hpp"
 
 namespace hello {
 

@@ -1,7 +1,7 @@
 #include <cstdio>
 #include <string>
 
-#include "katana/observe/log/log.hpp"
+#include "katana/log.hpp"
 
 using namespace katana;
 

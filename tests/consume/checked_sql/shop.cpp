@@ -2,8 +2,8 @@
 #include <string>
 #include <vector>
 
-#include "katana/base/coroutine/task.hpp"
-#include "katana/stores/database/database.hpp"
+#include "katana/base.hpp"
+#include "katana/database.hpp"
 
 struct Item {
   std::int64_t id = 0;

@@ -1,6 +1,5 @@
 // A whole program: configuration, log, database, server. application --port PORT
-#include "katana/application.hpp"
-#include "katana/app/sqlite/sqlite.hpp"
+#include "katana/application_sqlite.hpp"
 #include "katana/http.hpp"
 
 using namespace katana;

@@ -1,10 +1,8 @@
 // fetch URL: prints what a GET of it answers, on a reactor of its own.
 #include <cstdio>
 
-#include "katana/http/client/http_client.hpp"
-#include "katana/http/client/run.hpp"
-#include "katana/net/engine/epoll/epoll_engine.hpp"
-#include "katana/net/reactor/reactor_on.hpp"
+#include "katana/client.hpp"
+#include "katana/net.hpp"
 
 using namespace katana;
 

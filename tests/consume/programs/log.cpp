@@ -1,7 +1,7 @@
 // log FILE: writes one record.
 #include <cstdio>
 
-#include "katana/observe/log/log.hpp"
+#include "katana/log.hpp"
 
 using namespace katana;
 

@@ -1,8 +1,8 @@
 // The test of a service in the process of the test, without a socket.
 #include <cstdio>
 
-#include "katana/http/handlers/router.hpp"
-#include "katana/testing/test_server.hpp"
+#include "katana/http.hpp"
+#include "katana/testing.hpp"
 
 using namespace katana;
 

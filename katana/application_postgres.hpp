@@ -1,0 +1,9 @@
+// An application with PostgreSQL.
+//
+// Links      app/postgres
+#pragma once
+
+#include "katana/app/application.hpp"
+#include "katana/app/postgres/postgres.hpp"
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,9 @@
+// An application with SQLite.
+//
+// Links      app/sqlite
+#pragma once
+
+#include "katana/app/application.hpp"
+#include "katana/app/sqlite/sqlite.hpp"
+
+// SPDX-License-Identifier: Apache-2.0

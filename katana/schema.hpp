@@ -1,0 +1,8 @@
+// JSON Schema 2020-12: a schema is read once, and judges values.
+//
+// Links      data/schema
+#pragma once
+
+#include "katana/data/schema/schema.hpp"
+
+// SPDX-License-Identifier: Apache-2.0
