@@ -1,4 +1,4 @@
-# katana_openapi_model(TARGET FILE [NAMESPACE NAME] [SOURCES NUMBER] [CLIENT] [NO_SERVER] [GROUP_BY_PATH] [ALLOW_PARTIAL])
+# katana_openapi(TARGET FILE [NAMESPACE NAME] [SOURCES NUMBER] [CLIENT] [NO_SERVER] [GROUP_BY_PATH] [ALLOW_PARTIAL])
 #
 # The code of an OpenAPI description as a part of TARGET: `#include "api.hpp"` has its structs and interfaces, made by
 # `katana openapi generate` when FILE, or a file that it refers to, changes: docs/guides/openapi-spec-first.md. FILE is
@@ -6,15 +6,15 @@
 # katana::openapi_client; NO_SERVER: no interfaces and routes. SOURCES, 1 unless it is given: in how many sources the tags are compiled, at
 # once where there are processors. A hundred operations take a compiler 20 s and 2 GB. GROUP_BY_PATH: what has no tag has its path's first word
 # as one, in the place of a single group.
-function(katana_openapi_model target file)
+function(katana_openapi target file)
   cmake_parse_arguments(PARSE_ARGV 2 openapi "CLIENT;NO_SERVER;GROUP_BY_PATH;ALLOW_PARTIAL" "NAMESPACE;SOURCES" "")
   if(openapi_UNPARSED_ARGUMENTS OR NOT TARGET ${target})
-    message(FATAL_ERROR "katana_openapi_model(${target} ${file} ${ARGN}): ${target} has to be a target, and there is no option "
+    message(FATAL_ERROR "katana_openapi(${target} ${file} ${ARGN}): ${target} has to be a target, and there is no option "
       "'${openapi_UNPARSED_ARGUMENTS}'")
   endif()
   cmake_path(ABSOLUTE_PATH file BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} NORMALIZE)
   if(NOT EXISTS ${file})
-    message(FATAL_ERROR "katana_openapi_model(${target}): there is no ${file}")
+    message(FATAL_ERROR "katana_openapi(${target}): there is no ${file}")
   endif()
   if(TARGET katana_tool)
     set(tool $<TARGET_FILE:katana_tool>)
@@ -22,7 +22,7 @@ function(katana_openapi_model target file)
   else()
     find_program(KATANA_TOOL katana HINTS ${katana_DIR}/../../../bin ${katana_DIR}/../../../../bin DOC "the program katana")
     if(NOT KATANA_TOOL)
-      message(FATAL_ERROR "katana_openapi_model(${target}): the program katana is not found, which makes the code: install it "
+      message(FATAL_ERROR "katana_openapi(${target}): the program katana is not found, which makes the code: install it "
         "(component katana-programs, package katana-tools), or name it by -DKATANA_TOOL=FILE")
     endif()
     set(tool ${KATANA_TOOL})
@@ -48,9 +48,9 @@ function(katana_openapi_model target file)
     set(openapi_SOURCES 1)
   endif()
   if(NOT openapi_SOURCES MATCHES "^[1-9][0-9]?[0-9]?$")
-    message(FATAL_ERROR "katana_openapi_model(${target}): SOURCES ${openapi_SOURCES} is no number from 1 to 999")
+    message(FATAL_ERROR "katana_openapi(${target}): SOURCES ${openapi_SOURCES} is no number from 1 to 999")
   endif()
-  set(folder ${CMAKE_CURRENT_BINARY_DIR}/katana_openapi_model/${target}_${openapi_NAMESPACE})
+  set(folder ${CMAKE_CURRENT_BINARY_DIR}/katana_openapi/${target}_${openapi_NAMESPACE})
   # Files for each tag are not known before; these include them.
   set(sources ${folder}/api.cpp)
   foreach(number RANGE 2 ${openapi_SOURCES})

@@ -117,6 +117,19 @@ class HeadersTest(Folder):
         self.assertNotIn("hidden", page)
         self.assertIn("[tank](../api/katana/base/tank.md)", pages["api/index.md"])
 
+    def test_modules_stand_in_the_order_of_the_tree_and_have_the_headers_of_their_folders(self):
+        (self.root / "CMakeLists.txt").write_text(
+            "# tanks: what holds water.\nkatana_module(tanks FOLDERS small LINKS fmt)\n"
+            'katana_module(base THREADED LINKS tanks)\nkatana_component(water ABOUT "tanks" MODULES tanks)\n')
+        files = ["katana/base/pump.hpp", "katana/tanks/small/tank.hpp", "katana/water.hpp"]
+        pages = api.Pages(self.root, {path: headers.Header(path, "", [], []) for path in files})
+        index_page = pages.all()["api/index.md"]
+        self.assertIn("## katana/tanks {#folder-tanks}\n\nWhat holds water.\n", index_page)
+        self.assertIn("| `katana::water` | [tank](../api/katana/tanks/small/tank.md) |", index_page)
+        self.assertLess(index_page.index("katana/tanks"), index_page.index("## katana/base"))
+        self.assertEqual(pages.navigation()[2], {"tanks": ["api/katana/tanks/index.md",
+                                                           {"small/tank.hpp": "api/katana/tanks/small/tank.md"}]})
+
 
 class LinksTest(Folder):
     def broken(self, files):

@@ -11,7 +11,7 @@ ChatSession::ChatSession(ChatProtocol& protocol, net::Connection& connection, st
   if (!connection_.finishing()) update_deadline();
 }
 
-// ---- calls by the core -------------------------------------------------------------------------
+// ---- calls by the reactor ----------------------------------------------------------------------
 
 std::size_t ChatSession::on_bytes(Bytes input) noexcept {
   const std::size_t consumed = read(input);

@@ -1,4 +1,4 @@
-// Settings `idempotency`: requests that may be sent twice; see service/idempotency.
+// Settings `idempotency`: requests that may be sent twice; see identity/idempotency.
 //
 // Owns       values only.
 // Thread     values.

@@ -1,4 +1,4 @@
-// Option descriptions: the options of the modules below host, as configuration has them: names,
+// Option descriptions: the options of the modules below app, as configuration has them: names,
 // rules and help. They stand here and not beside their structs, because a program that uses one
 // module alone shall not compile the descriptions (base/values/described.hpp) with every header.
 //

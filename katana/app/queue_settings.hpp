@@ -1,4 +1,4 @@
-// Settings `queue`: the job queue of a program with a database; see jobs/queue.
+// Settings `queue`: the job queue of a program with a database; see stores/jobs/queue.
 //
 // Owns       values only.
 // Thread     values.

@@ -49,7 +49,7 @@ COMMANDS = {
     "startup": Command("costs.startup", "lab/startup.py", "from exec to the first reply, by part"),
     "templates": Command("costs.templates", "lab/templates.py", "the configuration templates, beside the defaults"),
     "compile-cost": Command("costs.compile", "lab/compile_cost.py", "what headers cost the compiler"),
-    "instructions": Command("costs.instructions", "lab/instructions.py", "instructions of a request, by room"),
+    "instructions": Command("costs.instructions", "lab/instructions.py", "instructions of a request, by module"),
     "generators": Command("costs.generators", "lab/load/compare_wrk.py", "katana-load, beside wrk"),
     "many-connections": Command("costs.many_connections", "lab/many_connections.py",
                                 "200,000 connections at once: whether all work, and what one costs"),

@@ -2,7 +2,7 @@
 //
 // Owns       nothing; a run is a call.
 // Thread     one.
-// Fails      by the sentences it returns; what breaks an obligation of the core aborts.
+// Fails      by the sentences it returns; what breaks an obligation of the reactor aborts.
 // Invariant  the verdict of a seed is the same everywhere.
 //
 // What is checked:

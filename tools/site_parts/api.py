@@ -1,4 +1,4 @@
-"""Pages of the API: one for each header, grouped by module and component."""
+"""Pages of the API: one for each header, grouped by module, in the order of the tree."""
 
 import html
 import re
@@ -10,6 +10,9 @@ WORD_OF_CODE = re.compile(r"`[^`\n]+`|(?<![\w`/.-])(?:[A-Za-z_]\w*(?:::~?\w+)+(?
                           r"(?![\w`/])")
 KINDS = {"class": "class", "struct": "struct", "union": "union", "enum": "enum", "concept": "concept",
          "function": "function", "variable": "constant", "typedef": "type", "define": "macro"}
+# A comment "# net: what it has." begins the modules of a folder.
+ROW = re.compile(r"^# (?P<folder>\w+): (?P<about>.+)\.$|^katana_module\(\s*(?P<module>[\w/]+)(?:\s+THREADED)?"
+                 r"(?:\s+FOLDERS\s+(?P<parts>[\w\s]+?))?(?=\s+(?:LINKS|TEST_LINKS)\b|\s*\))", re.M)
 COMPONENT = re.compile(r'^katana_component\((\w+) ABOUT "([^"]+)"\s+(MODULES|REQUIRES)\s+([^)]+)\)', re.M)
 
 
@@ -20,8 +23,29 @@ def components(root):
             for name, about, kind, listed in COMPONENT.findall(text)]
 
 
-def module_of(path):
-    return path.removeprefix("katana/").rpartition("/")[0]
+class Modules:
+    """The modules of CMakeLists.txt, in its order. A module may have several folders."""
+
+    def __init__(self, root):
+        self.about = {}  # folder of katana/ -> what it has
+        self.owner = {"": ""}  # folder below katana/ -> its module
+        for row in ROW.finditer((root / "CMakeLists.txt").read_text()):
+            module = row["module"]
+            if module is None:
+                self.about[row["folder"]] = row["about"]
+                continue
+            self.owner[module] = module
+            self.owner.update((f"{module}/{part}", module) for part in (row["parts"] or "").split())
+
+    def of(self, path):
+        """The module of a header; "" of one that gathers others."""
+        folder = path.removeprefix("katana/").rpartition("/")[0]
+        return self.owner.get(folder, folder)
+
+    def ordered(self, paths):
+        """The modules of these headers, in the order of the tree."""
+        order = {module: number for number, module in enumerate(dict.fromkeys(self.owner.values()))}
+        return sorted({self.of(path) for path in paths}, key=lambda module: (order.get(module, len(order)), module))
 
 
 def page_of(path):
@@ -42,8 +66,8 @@ class Pages:
 
     def __init__(self, root, headers):
         self.headers = headers
-        self.components = components(root)
-        self.owner = {module: name for name, _, modules in self.components for module in modules}
+        self.modules = Modules(root)
+        self.owner = {module: name for name, _, modules in components(root) for module in modules}
         self.places = {}  # name of a class -> its page and anchor; None: there is more than one
         for header in headers.values():
             for entity, anchor in self.anchored(header):
@@ -92,7 +116,7 @@ class Pages:
         return shown
 
     def header_page(self, header):
-        page, module = page_of(header.path), module_of(header.path)
+        page, module = page_of(header.path), self.modules.of(header.path)
         name = header.path.removeprefix("katana/")
         component = self.owner.get(module)
         where = f"[{module or 'katana'}]({up(page, module_page(module))})"
@@ -168,13 +192,12 @@ class Pages:
 
     def module_index(self, module):
         page = module_page(module)
-        inside = [header for header in self.headers.values() if module_of(header.path) == module]
         rows = []
-        for header in inside:
+        for header in self.inside(module):
             names = [entity.name for entity in header.entities if entity.kind in KINDS and "<" not in entity.name]
             names = list(dict.fromkeys(names))
             shown = ", ".join(f"`{name}`" for name in names[:8]) + (" …" if len(names) > 8 else "")
-            name = header.path.rpartition("/")[2]
+            name = header.path.removeprefix("katana/").removeprefix(f"{module}/")
             rows.append([f"[{name}]({up(page, page_of(header.path))})", self.first_sentence(page, header), shown])
         component = self.owner.get(module)
         lead = f"Component `katana::{component}`.\n\n" if component else ""
@@ -197,43 +220,47 @@ class Pages:
                "owns and borrows, which thread may call it, whether it allocates, how it fails, and what always holds. "
                "What counts as API, and for how long, is said in [support](../project/SUPPORT.md#what-is-api).", "",
                "Most programs include the headers of a component:", "", self.umbrella_table(page), ""]
-        for name, about, modules in self.components:
-            if not modules:
-                continue
-            out += [f"## katana::{name} {{#component-{name}}}", "", about[0].upper() + about[1:] + ".", "",
-                    markdown.table(["module", "headers"], [self.module_row(page, module) for module in modules]), ""]
+        folders = {}  # of katana/ -> its modules
+        for module in filter(None, self.modules.ordered(self.headers)):
+            folders.setdefault(module.split("/")[0], []).append(module)
+        for folder, modules in folders.items():
+            out += [f"## katana/{folder} {{#folder-{folder}}}", ""]
+            if about := self.modules.about.get(folder):
+                out += [about[0].upper() + about[1:] + ".", ""]
+            out += [markdown.table(["module", "component", "headers"],
+                                   [self.module_row(page, module) for module in modules]), ""]
         return "\n".join(out) + "\n"
+
+    def inside(self, module):
+        return [header for header in self.headers.values() if self.modules.of(header.path) == module]
 
     def umbrella_table(self, page):
         rows = [[f"[{header.path}]({up(page, page_of(header.path))})", self.first_sentence(page, header)]
-                for header in self.headers.values() if module_of(header.path) == ""]
+                for header in self.inside("")]
         return markdown.table(["header", "gathers"], rows)
 
     def module_row(self, page, module):
-        inside = [header for header in self.headers.values() if module_of(header.path) == module]
         links = ", ".join(f"[{header.path.rpartition('/')[2].removesuffix('.hpp')}]({up(page, page_of(header.path))})"
-                          for header in inside)
-        return [f"[{module}]({up(page, module_page(module))})", links]
+                          for header in self.inside(module))
+        component = f"`katana::{self.owner[module]}`" if module in self.owner else ""
+        return [f"[{module}]({up(page, module_page(module))})", component, links]
 
     def all(self):
         """Path in the site -> text."""
-        modules = sorted({module_of(path) for path in self.headers})
         return {"api/index.md": self.index(),
-                **{module_page(module): self.module_index(module) for module in modules},
+                **{module_page(module): self.module_index(module) for module in self.modules.ordered(self.headers)},
                 **{page_of(path): self.header_page(header) for path, header in self.headers.items()}}
 
 
-def navigation(pages):
-    """For mkdocs: each module with its headers."""
-    modules = {}
-    for page in sorted(pages):
-        if page == "api/index.md":
-            continue
-        module, _, name = page.removeprefix("api/katana/").rpartition("/")
-        shown = "index.md" if name == "index.md" else name.removesuffix(".md") + ".hpp"
-        modules.setdefault(module or "katana", []).append((name != "index.md", shown, page))
-    return ["api/index.md"] + [{module: [page if not order else {shown: page} for order, shown, page in sorted(inside)]}
-                               for module, inside in modules.items()]
+    def navigation(self):
+        """For mkdocs: each module with its headers, in the order of the tree."""
+        nav = ["api/index.md"]
+        for module in self.modules.ordered(self.headers):
+            paths = sorted(header.path for header in self.inside(module))
+            names = [path.removeprefix("katana/").removeprefix(f"{module}/") for path in paths]
+            shown = [{name: page_of(path)} for name, path in zip(names, paths)]
+            nav.append({module or "katana": [module_page(module), *shown]})
+        return nav
 
 
 def strip_indent(lines):

@@ -1,6 +1,6 @@
 // Failure: what went wrong where the caller gets no reason, for whoever has to find the cause.
 // FailureObserver: who records it. A module that answers a failure (500, 1011, a failed job)
-// reports it here; host connects that to the log (http/server/failure_log.hpp).
+// reports it here; the server connects that to the log (http/server/failure_log.hpp).
 //
 // Owns       an exception's reference; nothing else.
 // Borrows    everything else, for the call of on_failure().

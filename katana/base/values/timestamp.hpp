@@ -5,7 +5,7 @@
 //                      point as D needs (seconds 0, milliseconds 3, microseconds 6, nanoseconds
 //                      9), so that texts in one column sort as the times do
 //   TextForm<Date>     2026-11-23, std::chrono::year_month_day of a day that exists
-//   TextForm<duration> 1500ms, 30s, 2h: a number and one of ns us ms s m h d (base/units.hpp)
+//   TextForm<duration> 1500ms, 30s, 2h: a number and one of ns us ms s m h d (duration_text.hpp)
 //
 // Thread     any.
 // Allocates  never.

@@ -1,4 +1,4 @@
-// ClientTest: an HttpClient on a reactor of core's FakeEngine; the test is the server.
+// ClientTest: an HttpClient on a reactor of net/reactor's FakeEngine; the test is the server.
 //
 // Owns       reactor, client, and the requests that were started.
 // Thread     one.

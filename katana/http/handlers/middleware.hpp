@@ -82,7 +82,7 @@ struct Middleware {
   std::shared_ptr<const DecompressionOptions> decoding = {};
   // What is wrong with its options, for Router::build() to say; empty: nothing.
   std::string mistake = {};
-  // Who may pass it; null: it does not ask. See service/auth.
+  // Who may pass it; null: it does not ask. See identity/auth.
   std::shared_ptr<const SecurityWords> security = {};
   // What it asks of requests and may answer, for OpenAPI; null: nothing.
   std::shared_ptr<const RequestWords> words = {};

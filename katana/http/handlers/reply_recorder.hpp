@@ -1,6 +1,6 @@
 // ReplyRecorder: what has to be done about the reply to a request before it is sent, and whether or
 // not its client still waits for it. A middleware leaves one in the RequestContext of a request;
-// see service/idempotency.
+// see identity/idempotency.
 //
 //   the handler ──▶ its reply ──▶ record() ──▶ `after` of the middleware ──▶ sent
 //        └── a coroutine: as a task of the reactor, which goes on when the client has left

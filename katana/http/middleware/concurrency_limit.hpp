@@ -3,7 +3,7 @@
 //   api.use(concurrency_limit({.running_max = 16}));   // of all routes that are added after it
 //
 // A request is running from here until its reply is complete and its work has ended: a handler that
-// goes on when its client has left (service/idempotency) keeps its place, and so does a WebSocket
+// goes on when its client has left (identity/idempotency) keeps its place, and so does a WebSocket
 // connection that the request became. Those that wait are served in their order, whichever reactor
 // they came to, and wait at most wait_max. When the queue has not been empty for busy_after, what
 // comes waits at most busy_wait_max instead: a queue that stands makes every reply late and none

@@ -30,7 +30,7 @@
 namespace katana {
 
 // A limit that the instances of a program keep together, outside of the process, such as
-// RedisRateLimit (service/middleware/redis).
+// RedisRateLimit (http/middleware/redis).
 class SharedLimit {
  public:
   // What becomes of a request.

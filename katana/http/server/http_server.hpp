@@ -79,7 +79,7 @@ struct HttpServerOptions {
   int backlog = engine::ListenOptions().backlog;  // the kernel's queue of each listener
   unsigned reactors = 0;                          // 0: usable_cpus() (base/system/cpus.hpp)
   EngineKind engine = EngineKind::epoll_edge;
-  // In place of make_reactor(engine, …): for an engine that host does not know.
+  // In place of make_reactor(engine, …): for an engine that http/server does not know.
   ReactorMaker make_reactor = nullptr;
   // With make_reactor: the reactors belong to the caller, who turns them until they have stopped.
   // The server has no thread and looks at no signal; shutdown() drains, and run() only reports. For

@@ -5,8 +5,8 @@
 // Owns       the head and the content once they are detached, the pending handler and its context;
 //            a share of its state, which tasks may have as well (request_state.hpp).
 // Borrows    the head until then: it is the reactor's, which other connections overwrite. It is
-//            lent from lend_head() to return_head(), in one call by the core, and nothing here or
-//            below sees it afterwards.
+//            lent from lend_head() to return_head(), in one call by the reactor, and nothing here
+//            or below sees it afterwards.
 // Thread     its reactor's.
 // Allocates  from the recycler, when a request outlives the call that brought it.
 // Invariant  what is kept is charged to the memory of its reactor, by charge() and grow(), and

@@ -100,7 +100,7 @@ inline void Http1Session::on_head(bool complete) noexcept {
       ++connection_.counters().requests == protocol_.options().requests_per_connection_max;
   if (last || reactor().draining()) machine_.close_after_reply();
   if (core_.context == nullptr) [[likely]] {
-    serve_head();  // in a call by the core no activity is current
+    serve_head();  // in a call by the reactor no activity is current
   } else {
     const ActivityScope scope(core_.context.get());
     serve_head();
@@ -112,7 +112,7 @@ inline void Http1Session::on_head(bool complete) noexcept {
   }
 }
 
-// ---- calls by the core
+// ---- calls by the reactor
 
 std::size_t Http1Session::on_bytes(Bytes input) noexcept {
   const Lending head(&protocol_.context().head, sizeof(http::Head));
@@ -147,7 +147,7 @@ void Http1Session::on_input_end() noexcept {
     update_deadline();
     return;
   }
-  // Nothing is carried when the core calls this outside of an exchange, so the input is over for
+  // Nothing is carried when the reactor calls this outside of an exchange, so the input is over for
   // the machine too.
   if (!connection_.paused())
     on_bytes({});
@@ -317,7 +317,7 @@ void Http1Session::after_handler() noexcept {
     return;
   }
   if (core_.content_pending) return;
-  // A handler that waits for room has no deadline: it is the peer's turn, and the core has one.
+  // A handler that waits for room has no deadline: it is the peer's turn, and the reactor has one.
   if (core_.handler_deadline == never && !connection_.waits_until_writable()) {
     give_handler_time();
     if (connection_.input_ended()) give_grace();
@@ -496,7 +496,7 @@ bool Http1Session::takes_whole(std::size_t bytes) noexcept {
 bool Http1Session::may_write(std::size_t bytes) noexcept {
   if (!active_ || replied_) return false;
   if (connection_.output_full(bytes)) {
-    core_.handler_deadline = never;  // it is the peer's turn, and the core has a deadline for it
+    core_.handler_deadline = never;  // it is the peer's turn, and the reactor has a deadline for it
     return false;
   }
   give_handler_time();
@@ -568,7 +568,7 @@ void Http1Session::after_reply() noexcept {
     if (reactor().draining()) connection_.finish(Finish::linger);
     end_connection();
   }
-  // Outside of a call by the core it is a pending handler that answers, and nobody else will end
+  // Outside of a call by the reactor it is a pending handler that answers, and nobody else will end
   // its exchange.
   if (!in_call_) {
     end_exchange();

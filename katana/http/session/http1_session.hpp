@@ -124,7 +124,7 @@ class Http1Session final : public net::Session, private Exchange {
   bool active_ = false;         // an exchange is going on
   bool replied_ = false;        // and its reply is complete
   bool head_suffices_ = false;  // its reply is to have no content, and its handler has more
-  bool in_call_ = false;        // inside a call by the core, which settles what was done
+  bool in_call_ = false;        // inside a call by the reactor, which settles what was done
   bool upgraded_ = false;       // another session takes over
   bool counted_ = false;        // among the requests of its client
   bool resume_due_ = false;     // the handler of the deferred request is to be called

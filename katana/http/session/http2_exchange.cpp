@@ -457,7 +457,7 @@ void Http2Exchange::hold_back(Bytes rest, bool stays) noexcept {
   set_blocked(true);
 }
 
-// Who waits for a window has its time, as has who waits for room in the socket (core).
+// Who waits for a window has its time, as has who waits for room in the socket (net/reactor).
 void Http2Exchange::set_blocked(bool waits) noexcept {
   if (!streams_.set_blocked(*this, waits)) return;
   stall_deadline_ = never;

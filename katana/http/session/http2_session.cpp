@@ -35,7 +35,7 @@ Http2Session::~Http2Session() {
   cancel_all();
 }
 
-// ---- calls by the core
+// ---- calls by the reactor
 
 std::size_t Http2Session::on_bytes(Bytes input) noexcept {
   const Lending head = protocol_.context().reader.lend();

@@ -64,7 +64,7 @@ class StreamScheduler {
     return static_cast<ScheduledStream*>(stream.next_in_list());
   }
 
-  // ---- calls by the core, at whose end the session does what is due ----
+  // ---- calls by the reactor, at whose end the session does what is due ----
   void begin_call() noexcept { in_call_ = true; }
   void end_call() noexcept { in_call_ = false; }
   bool in_call() const noexcept { return in_call_; }

@@ -73,7 +73,7 @@ WebSocketSession::~WebSocketSession() {
   share_.post()->close(slot_);
 }
 
-// ---- calls by the core -------------------------------------------------------------------------
+// ---- calls by the reactor ----------------------------------------------------------------------
 
 std::size_t WebSocketSession::on_bytes(Bytes input) noexcept { return pump(input); }
 

@@ -1,4 +1,4 @@
-// The engine contract: the only thing that core knows of the kernel.
+// The engine contract: the only thing that the reactor knows of the kernel.
 //
 // An engine moves bytes between the kernel and a Sink. It knows neither what the bytes mean nor who
 // consumes them. Four facts cross this line, the same for every protocol and every engine: bytes
@@ -122,15 +122,15 @@ using Listener = std::uint32_t;
 //   pending    the kernel took `accepted` bytes so far; on_sent() follows, and no send() may be
 //              called before it. Where the connection turns out to be broken, what arrived before
 //              follows, and then on_closed(link) instead of on_sent().
-//   failed     the link is gone, or was told to be, or the file ended too soon; the core closes
+//   failed     the link is gone, or was told to be, or the file ended too soon; the reactor closes
 //              the link. No event follows.
 enum class Sent : std::uint8_t { completed, pending, failed };
 
-// Why on_closed() was called. In both cases the core has to close the link.
+// Why on_closed() was called. In both cases the reactor has to close the link.
 //   input  the peer sends no more; it may still receive.
 //   link   the connection is gone in both directions (reset or error). Bytes that arrived before
-//          come first. A paused link is told at once: the core closes it, or resumes it for those
-//          bytes, and is told again behind them. No other event follows.
+//          come first. A paused link is told at once: the reactor closes it, or resumes it for
+//          those bytes, and is told again behind them. No other event follows.
 enum class Closed : std::uint8_t { input, link };
 
 // Why accepting stopped by itself.

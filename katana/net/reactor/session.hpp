@@ -1,4 +1,4 @@
-// Session, Protocol and SessionReplacement: what a module above core implements to serve
+// Session, Protocol and SessionReplacement: what a module above net/reactor implements to serve
 // connections.
 //
 // Owns       a Session lives in its connection's memory; the reactor destroys it when the link

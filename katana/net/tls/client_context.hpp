@@ -1,5 +1,5 @@
 // ClientContext: everything that handshakes of a client need, ready to use and never changed.
-// ClientTransforms: TLS for one connection that we begin, as core's Transform.
+// ClientTransforms: TLS for one connection that we begin, as the reactor's Transform.
 //
 // Owns       the SSL_CTX, which connections share; ClientTransforms a share of the context, and
 //            what was said of its last connection.

@@ -1,4 +1,4 @@
-// MachineTransform: a TLS machine as core's Transform; the same for both sides.
+// MachineTransform: a TLS machine as the reactor's Transform; the same for both sides.
 //
 // Owns       its machine.
 // Thread     its reactor's.

@@ -1,4 +1,5 @@
-// TlsTransforms: TLS for the connections of one listener on one reactor, as core's Transform.
+// TlsTransforms: TLS for the connections of one listener on one reactor, as the reactor's
+// Transform.
 //
 // Owns       its counters, and a share of what Credentials show at present.
 // Borrows    the Credentials, which outlive it.

@@ -1,4 +1,4 @@
-// UpstreamTest: connections to servers on core's FakeEngine; the test is the servers.
+// UpstreamTest: connections to servers on net/reactor's FakeEngine; the test is the servers.
 // Recorder: an owner that notes what it is told.
 //
 // Owns       the reactor; connections and their owners are the test's.

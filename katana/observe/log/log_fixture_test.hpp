@@ -1,4 +1,5 @@
-// What the tests of this room share: an output that keeps what it is given, and a folder that goes.
+// What the tests of this module share: an output that keeps what it is given, and a folder that
+// goes.
 #pragma once
 
 #include <gtest/gtest.h>

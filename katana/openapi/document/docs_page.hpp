@@ -2,7 +2,7 @@
 //
 //   openapi::docs_page(router, openapi::swagger_ui());   // GET /docs
 //
-// The renderer's files are a part of the program (service/openapi/swagger_ui): the page loads
+// The renderer's files are a part of the program (openapi/document/swagger_ui): the page loads
 // nothing from elsewhere, works without a network, and its Content-Security-Policy allows no inline
 // script and no eval. An Application does this by its settings `docs`.
 //

@@ -10,7 +10,7 @@
 // types, rules and defaults; Json<T> is the content, with 413, 415 and 422; Json<T> and Created<T>
 // are replies. Operation says what the signature does not (a handler that returns a Reply). Every
 // problem is application/problem+json (RFC 9457). What the middleware of the group asks for
-// (service/auth) is in securitySchemes and in each operation, with 401 and 403.
+// (identity/auth) is in securitySchemes and in each operation, with 401 and 403.
 //
 //   schema.hpp         the JSON Schema of a type
 //   operation.hpp      what is said of a route: Operation, replies, examples, callbacks

@@ -1,7 +1,7 @@
-"""Where the user instructions of one keep-alive request go, room by room.
+"""Where the user instructions of one keep-alive request go, module by module.
 
     instructions.py [--build build/count] [--path /plaintext] [--connections 64] [--rounds 25 150] [--engine epoll-edge]
-                    [--by room|file|function] [--markdown FILE]
+                    [--by module|file|function] [--markdown FILE]
     instructions.py --server 'build/count/e2e_benchmarks --serve logging=background port=0 folder={folder}' [--path …]
 
 Counts under valgrind's callgrind, which needs no hardware counters and gives the same figure on every machine. The
@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import argparse
 import collections
+import functools
 import os
 import pathlib
 import platform
@@ -36,6 +37,7 @@ from katana_lab import ROOT, LabError
 LENGTH = re.compile(rb"\r\nContent-Length: (\d+)\r\n", re.IGNORECASE)
 COST = re.compile(r"^(?:0x[0-9a-f]+ |[+*-]\S* )?(\+\d+|-\d+|\*|\d+) (\d+)$")
 NAME = re.compile(r"\((\d+)\)(?: (.*))?")
+PARTS = re.compile(r"^katana_module\((\S+)(?:\s+THREADED)?\s+FOLDERS\s+([\w\s]+?)\s+LINKS\b", re.MULTILINE)
 
 
 def read_reply(link):
@@ -120,11 +122,18 @@ def charged(path, keys):
     return counts
 
 
-def room_of(path):
-    """Return the room that a source file belongs to; code of the standard library has no room of its own."""
+@functools.cache
+def parts():
+    """Return folder -> module, for the folders of modules that have several."""
+    rows = PARTS.findall((ROOT / "CMakeLists.txt").read_text())
+    return {f"{module}/{folder}": module for module, folders in rows for folder in folders.split()}
+
+
+def module_of(path):
+    """Return the module that a source file belongs to; code of the standard library has none of its own."""
     found = re.search(r"/(?:katana|apps)/(.+)/[^/]+$", path)
     if found:
-        return found.group(1)
+        return parts().get(found.group(1), found.group(1))
     if "/include/" in path:
         return "C++ library and intrinsics, inlined"
     return "C library"
@@ -158,7 +167,7 @@ def parse_options():
     add("--connections", type=int, default=64)
     add("--rounds", type=int, nargs=2, default=(25, 150), metavar=("SHORT", "LONG"))
     add("--engine", default="epoll-edge")
-    add("--by", choices=("room", "file", "function"), default="room")
+    add("--by", choices=("module", "file", "function"), default="module")
     add("--markdown", type=pathlib.Path, metavar="FILE", help="write the table there, too")
     options = parser.parse_args()
     if not shutil.which("valgrind"):
@@ -177,7 +186,7 @@ def main() -> None:
     """Run the command line."""
     options = parse_options()
     (small, few), (large, many) = (count(options, rounds) for rounds in options.rounds)
-    name_of = {"room": room_of, "function": str,
+    name_of = {"module": module_of, "function": str,
                "file": lambda path: os.path.relpath(path, ROOT) if "/" in path else path}[options.by]
     costs = collections.Counter()
     for path, instructions in large.items():

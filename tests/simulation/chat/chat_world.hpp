@@ -2,8 +2,8 @@
 //
 // Owns       all of it.
 // Thread     one: the reactors take turns.
-// Fails      a broken obligation of the core aborts with the seed; everything else is for the test
-//            to ask.
+// Fails      a broken obligation of the reactor aborts with the seed; everything else is for the
+//            test to ask.
 // Invariant  the same options and the same calls give the same run.
 #pragma once
 

@@ -34,7 +34,7 @@ struct Decided {
   static constexpr int events_per_wait_max = 1024;
   // Links that were not read to the end, and are read again, however few events a turn has.
   static constexpr std::size_t left_per_turn_min = 4;
-  // Those that the core refuses are most of a flood, and a turn with so many is long enough.
+  // Those that the reactor refuses are most of a flood, and a turn with so many is long enough.
   static constexpr int refusals_per_event_max = 8;
 };
 

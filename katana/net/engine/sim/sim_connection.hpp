@@ -41,8 +41,8 @@ constexpr SimSide other_side(SimSide side) {
 // What became of the server's end of a connection.
 //   connecting  the handshake is not over
 //   queued      waits to be accepted
-//   open        the core has it
-//   closed      refused, or closed or reset by the core
+//   open        the reactor has it
+//   closed      refused, or closed or reset by the reactor
 enum class SimLink : std::uint8_t { connecting, queued, open, closed };
 
 // One end of a connection. on_stream() says that something has changed: bytes, an end, room, a

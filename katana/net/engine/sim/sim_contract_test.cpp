@@ -42,7 +42,7 @@ TEST_F(CalmTest, a_turn_goes_on_to_the_next_event_or_by_its_wait) {
   EXPECT_TRUE(ran);
   EXPECT_EQ(server.engine.now(), start + seconds(7));
 
-  // Time passes without a wait, too: a core that never waits still gets on.
+  // Time passes without a wait, too: a reactor that never waits still gets on.
   const Instant before = server.engine.now();
   server.engine.turn(Duration{0});
   EXPECT_GT(server.engine.now(), before);
@@ -541,7 +541,7 @@ TEST_F(CalmTest, output_that_the_engine_copied_arrives_after_its_memory_and_its_
   EXPECT_EQ(server.engine.counters().sends_copied, 1u);
 }
 
-// ---- what the core owes ------------------------------------------------------------------------
+// ---- what the reactor owes ---------------------------------------------------------------------
 
 class LendingTest : public CalmTest {
  protected:

@@ -176,7 +176,7 @@ TEST(SimEngine, what_is_passed_between_engines_leaves_no_descriptor_open) {
 }
 
 // With completions the peer may have read the reply, and have sent its next request, before the
-// core hears of its send.
+// reactor hears of its send.
 TEST(SimEngine, a_reply_may_be_answered_before_its_send_is_over) {
   bool met = false;
   for (std::uint64_t seed = 0; seed < 50 && !met; ++seed) {

@@ -36,7 +36,7 @@ class EchoServer {
     bool paused = false;
     bool ended = false;
     bool gone = false;    // to be closed in a later turn; no event may come until then
-    bool broken = false;  // and read to its end: what it would send is dropped, as the core does
+    bool broken = false;  // and read to its end: what it would send is dropped, as the reactor does
   };
 
   explicit EchoServer(SimNetwork& network, const Options& options = {},

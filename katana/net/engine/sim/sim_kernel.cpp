@@ -202,7 +202,7 @@ std::string SimKernel::copy_of(std::span<const iovec> parts, std::size_t skip, s
   return bytes;
 }
 
-// Holds the core against what the contract wants of it. Null: the link is gone.
+// Holds the reactor against what the contract wants of it. Null: the link is gone.
 SimKernel::Slot* SimKernel::slot_to_send(Link link, std::size_t total) {
   Slot* const slot = find_or_count(link);
   if (slot == nullptr) return nullptr;
@@ -219,7 +219,7 @@ Sent SimKernel::fail_send(Slot& slot, std::size_t total) {
   return Sent::failed;
 }
 
-// What arrived before the break comes first, unless the core has been told of it.
+// What arrived before the break comes first, unless the reactor has been told of it.
 Sent SimKernel::break_off(Link link, Slot& slot, std::size_t total) {
   ++counters_.sends_failed;
   network_.note("send finds a break", slot.connection->number(), total);
@@ -230,7 +230,7 @@ Sent SimKernel::break_off(Link link, Slot& slot, std::size_t total) {
   return Sent::pending;
 }
 
-// What there is room for at once, or less; the rest waits for room, or for the core's next call.
+// What there is room for at once, or less; the rest waits for room, or for the reactor's next call.
 Sent SimKernel::send_file(Link link, std::span<const iovec> before, const FilePart& part,
                           std::size_t& accepted) {
   accepted = 0;

@@ -4,7 +4,7 @@
 // Borrows    the network; watchers until unwatch(); what send() is given, until on_sent(), close().
 // Allocates  per event; this is a test's tool.
 // Thread     the network's; wake() any.
-// Fails      listen() and watch() return an Error. A core that breaks the contract aborts
+// Fails      listen() and watch() return an Error. A reactor that breaks the contract aborts
 //            (SimNetwork::require).
 // Invariant  no Sink call outside turn(); none for a paused, broken or closed link.
 //
@@ -17,7 +17,7 @@
 //   send(), lent ─> take ──> sent ─────> on_sent(n)   the bytes are read at `take`, checked at both
 //   send(), short ─────────> sent ─────> on_sent(0)   once there is room
 //
-// sim_kernel.cpp has what the core calls; sim_turn.cpp has turn() and the way of the events.
+// sim_kernel.cpp has what the reactor calls; sim_turn.cpp has turn() and the way of the events.
 #pragma once
 
 #include <atomic>
@@ -104,7 +104,7 @@ class SimKernel : public SimHost, private SimEnd {
 
   SimNetwork& network() noexcept { return network_; }
   const SimCounters& counters() const noexcept { return counters_; }
-  // Links that the core has not closed.
+  // Links that the reactor has not closed.
   std::size_t links_open() const noexcept { return links_open_; }
 
   bool listens_on(std::uint16_t port) const override;
@@ -126,7 +126,7 @@ class SimKernel : public SimHost, private SimEnd {
   };
   struct PendingSend {
     bool active = false;
-    bool lent = false;  // the bytes are read at `take`; else the core sends again after on_sent(0)
+    bool lent = false;  // bytes are read at `take`; else the reactor sends again after on_sent(0)
     bool queued = false;  // its completion is under way
     std::vector<iovec> parts;
     std::string copy;  // what `parts` held at send()

@@ -4,7 +4,8 @@
 // Borrows    the hosts (engines) that attach to it. It must outlive hosts and peers.
 // Allocates  per event; this is a test's tool.
 // Thread     one, for the network and everything on it.
-// Fails      never; a core that breaks the contract aborts, with seed, faults and trace on stderr.
+// Fails      never; a reactor that breaks the contract aborts, with seed, faults and trace on
+//            stderr.
 // Invariant  time never runs backwards; the same seed with the same calls gives the same trace.
 #pragma once
 
@@ -138,7 +139,7 @@ class SimNetwork {
   std::uint64_t trace_digest() const noexcept { return trace_digest_; }
   // Seed, faults and trace: what a report of a failure needs.
   std::string explain() const;
-  // Aborts with explain() unless `holds`. For what a core owes to its engine.
+  // Aborts with explain() unless `holds`. For what a reactor owes to its engine.
   void require(bool holds, const char* obligation) const;
 
  private:

@@ -121,7 +121,7 @@ class UringLinks {
     sink_.on_closed(link, Closed::link);
   }
 
-  // A send failed. That is a call of the core, which is not told in it.
+  // A send failed. That is a call of the reactor, which is not told in it.
   KATANA_RARE Sent break_off(Link link, Slot& slot, int failure) {
     if (slot.break_told || !mark_broken(link, slot, failure)) return Sent::failed;
     end_both_sides(slot.fd);

@@ -1,4 +1,4 @@
-// UringReceiving: bytes of links, parsed by the core where the kernel put them.
+// UringReceiving: bytes of links, parsed by the reactor where the kernel put them.
 //
 // Owns       resumed_; what is held is owned by the link's slot.
 // Borrows    a buffer of the ReceiveRing, for the call of the sink.
@@ -9,9 +9,9 @@
 //
 // A link's first receive is single, because a connection with one request ends before a second;
 // from then on one multishot receive stays armed. Neither has a buffer until bytes are there: the
-// kernel takes one of the ReceiveRing, and the core parses in it. A pause tells the kernel nothing.
-// Only if bytes come nevertheless they are held (copied, so that no link keeps a buffer of the
-// ring), and the receive is cancelled; a link that pauses goes on with single receives until a
+// kernel takes one of the ReceiveRing, and the reactor parses in it. A pause tells the kernel
+// nothing. Only if bytes come nevertheless they are held (copied, so that no link keeps a buffer of
+// the ring), and the receive is cancelled; a link that pauses goes on with single receives until a
 // delivery leaves it unpaused. A paused link without a receive has a poll for its reset.
 //
 // What is held for all links together is bounded by held_max(). For one link it is at most what the

@@ -7,11 +7,11 @@
 // Fails      Sent::failed: the link is gone.
 // Invariant  a link has one block of Outputs at most; output keeps its order.
 //
-// Sending. The kernel never sees memory of the core after the call: short output is copied into a
-// block of Outputs, is `completed` for the core, and goes with the turn's submission, several
+// Sending. The kernel never sees memory of the reactor after the call: short output is copied into
+// a block of Outputs, is `completed` for the reactor, and goes with the turn's submission, several
 // replies of a link in one entry. Longer output is sent by sendmsg at once, where a copy would cost
-// more than the call, and waits for room by a poll. So close() has no output to take back, the core
-// may release its blocks right after it, and nothing has to be cancelled synchronously.
+// more than the call, and waits for room by a poll. So close() has no output to take back, the
+// reactor may release its blocks right after it, and nothing has to be cancelled synchronously.
 //
 // Closing. Output that is staged or under way is delivered first, in two ways that need no link
 // between the entries: entries are executed in order, and a send under way has its own reference of
