@@ -265,6 +265,7 @@ void LogCore::finish() noexcept {
     writer_.mark();
     writer_.await_outputs(end, end + milliseconds(100));
   }
+  writer_.abandon();
   count();
 }
 

@@ -100,6 +100,11 @@ class Sink {
   std::uint64_t dropped() const noexcept { return dropped_; }  // the queue was full
   // Records that the sink has accepted and that are neither written nor lost.
   std::uint64_t waiting() const noexcept { return accepted_ - settled_; }
+  // The log ends: what the output has not taken by now counts as lost. Last.
+  void abandon() noexcept {
+    lost_ += waiting();
+    settled_ = accepted_;
+  }
   // What the log itself says of a failing or slow sink.
   struct Trouble {
     std::string sink;

@@ -289,6 +289,15 @@ TEST_F(SlowSinkTest, an_output_that_takes_nothing_costs_its_queue_and_never_wait
   EXPECT_EQ(sink->written(), 18u);
 }
 
+TEST_F(SlowSinkTest, what_is_not_taken_when_the_log_ends_counts_as_lost) {
+  const auto sink = open_held(small());
+  for (int number = 10; number < 20; ++number) write(*sink, number);
+  EXPECT_EQ(sink->lost(), 0u);
+  sink->abandon();
+  EXPECT_EQ(sink->lost(), 10u);
+  EXPECT_EQ(sink->waiting(), 0u);
+}
+
 TEST_F(SlowSinkTest, the_last_eighth_of_the_queue_is_for_warnings) {
   const auto sink = open_held(small());
   for (int number = 10; number < 60; ++number) write(*sink, number);

@@ -164,6 +164,10 @@ bool Writer::is_settled() const noexcept {
   return std::ranges::all_of(sinks_, [](const auto& sink) { return sink->is_settled(); });
 }
 
+void Writer::abandon() noexcept {
+  for (const auto& sink : sinks_) sink->abandon();
+}
+
 Instant Writer::await_outputs(Instant now, Instant until) {
   // So that one that takes nothing does not keep the next from getting its rest.
   constexpr Duration step = milliseconds(10);

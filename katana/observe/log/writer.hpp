@@ -46,6 +46,8 @@ class Writer {
   // that take nothing.
   void mark() noexcept;
   bool is_settled() const noexcept;
+  // The log ends: what outputs have not taken by now counts as lost. Last.
+  void abandon() noexcept;
   // Until then, or `until`. Returns the time then.
   Instant await_outputs(Instant now, Instant until);
   // Has the runners tell when they have done something.
