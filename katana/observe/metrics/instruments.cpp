@@ -8,6 +8,8 @@
 
 namespace katana::metrics {
 
+const Bounds detail::no_bounds;
+
 void Histogram::observe_slowly(std::size_t bucket, double value) const noexcept {
   cells::detail::add_to_ended(cells_.first + 1 + bucket, std::uint64_t{1});
   cells::detail::add_to_ended(cells_.first, value);

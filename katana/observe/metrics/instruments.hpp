@@ -35,7 +35,7 @@ class Counter {
 
 namespace detail {
 inline std::atomic<double> nobodys_value = 0;
-inline const Bounds no_bounds;  // one bucket for everything
+extern const Bounds no_bounds;  // one bucket for everything
 }  // namespace detail
 
 class Gauge {
