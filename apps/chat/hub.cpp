@@ -522,7 +522,7 @@ void Hub::relay(const Relayed& relayed) {
     bool ring = false;
     counters_.relayed.add(1);
     if (each.overflow.empty() && each.relay->push(relayed, ring)) {
-      if (ring) each.to->turn_.post(each.relay->batches_bell());
+      if (ring) each.to->turn_.post(each.relay->batches_doorbell());
       continue;
     }
     relayed.block->share();
@@ -541,7 +541,7 @@ void Hub::push_overflow() noexcept {
       bool ring = false;
       while (pushed < each.overflow.size() && each.relay->push(each.overflow[pushed], ring)) {
         each.overflow[pushed++].block->drop();  // the relay has a share of its own
-        if (ring) each.to->turn_.post(each.relay->batches_bell());
+        if (ring) each.to->turn_.post(each.relay->batches_doorbell());
       }
     } while (pushed < each.overflow.size() && !each.relay->wait_for_capacity());
     each.overflow.erase(each.overflow.begin(),
@@ -577,7 +577,7 @@ void Hub::take_from(Relay& relay, bool all) noexcept {
     return has_capacity();
   });
   if (more) left_for_next_turn_.push_back(&relay);
-  if (ring) incoming.from->turn_.post(relay.writable_bell());
+  if (ring) incoming.from->turn_.post(relay.writable_doorbell());
 }
 
 // Of several that have more than a turn holds each gets the same in the next, and one that had to
@@ -586,7 +586,7 @@ void Hub::ask_those_left() noexcept {
   const auto post = [this](bool asked) {
     for (Relay* const each : left_for_next_turn_) {
       const Incoming& of = *std::ranges::find(incoming_, each, &Incoming::relay);
-      if ((of.taken_bytes != 0) == asked) turn_.post(each->batches_bell());
+      if ((of.taken_bytes != 0) == asked) turn_.post(each->batches_doorbell());
     }
   };
   post(false);

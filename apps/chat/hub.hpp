@@ -323,7 +323,7 @@ class Hub {
   };
   std::map<std::uint64_t, Wish> wishes_;  // for names, by claim
   std::uint64_t last_claim_ = 0;
-  OrdersBell orders_bell_{*this};
+  OrdersBell orders_doorbell_{*this};
   std::mutex orders_mutex_;  // guards what follows
   std::vector<HubOrder> orders_;
   bool orders_stopped_ = false;

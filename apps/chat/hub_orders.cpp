@@ -20,7 +20,7 @@ void Hub::order(HubOrder order) {
   if (orders_stopped_) return;
   orders_.push_back(std::move(order));
   // Under the lock, so that nothing is posted once stop() has returned.
-  if (orders_.size() == 1) turn_.post(orders_bell_);
+  if (orders_.size() == 1) turn_.post(orders_doorbell_);
 }
 
 void Hub::run_orders() noexcept {

@@ -51,7 +51,7 @@ TEST_F(OrdersOfHubTest, messages_that_were_missed_are_told_to_the_members_of_the
   TestMember& elsewhere = add("red");
   hub().order({.kind = HubOrder::Kind::miss, .room = first.room(), .count = 3});
   hub().order({.kind = HubOrder::Kind::miss, .room = first.room(), .count = 1});
-  EXPECT_EQ(turns_[0].posted(), 1U) << "one bell for all that waits";
+  EXPECT_EQ(turns_[0].posted(), 1U) << "one doorbell for all that waits";
   EXPECT_TRUE(first.outbox().empty());
   end_turn();
   EXPECT_EQ(first.take(),

@@ -10,12 +10,12 @@ Relay::Relay(std::uint32_t capacity, Action on_batches, void* receiver, Action o
              void* sender)
     : mask_(capacity - 1),
       ring_(std::make_unique<Relayed[]>(capacity)),
-      batches_bell_(*this, on_batches, receiver,
-                    [](Message& message) noexcept { static_cast<Bell&>(message).ring(); }),
-      writable_bell_(*this, on_writable, sender, [](Message& message) noexcept {
-        auto& bell = static_cast<Bell&>(message);
-        bell.owner.waiting_ = false;  // it may be rung again from here on
-        bell.ring();
+      batches_doorbell_(*this, on_batches, receiver,
+                        [](Message& message) noexcept { static_cast<Doorbell&>(message).ring(); }),
+      writable_doorbell_(*this, on_writable, sender, [](Message& message) noexcept {
+        auto& doorbell = static_cast<Doorbell&>(message);
+        doorbell.owner.waiting_ = false;  // it may be rung again from here on
+        doorbell.ring();
       }) {
   KATANA_REQUIRE(std::has_single_bit(capacity));
 }

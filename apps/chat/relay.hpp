@@ -45,7 +45,7 @@ class Relay {
   Relay(const Relay&) = delete;
   Relay& operator=(const Relay&) = delete;
 
-  // Shares the block. True in `ring`: post batches_bell() to the receiver.
+  // Shares the block. True in `ring`: post batches_doorbell() to the receiver.
   bool push(const Relayed& relayed, bool& ring) noexcept;
   // After a push() that failed: on_writable will be called, unless there is room already (false).
   bool wait_for_capacity() noexcept;
@@ -53,7 +53,7 @@ class Relay {
   // What take() leaves to do.
   struct Taken {
     bool more;  // perhaps: nobody rings for it, so it is to be asked for
-    bool ring;  // post writable_bell() to the sender
+    bool ring;  // post writable_doorbell() to the sender
   };
   // Calls `take(Relayed)` for each batch, until that is false.
   template <class Take>
@@ -78,13 +78,13 @@ class Relay {
   }
 
   // Runs `on_batches` where it is posted; it is the relay's, and posted once at a time.
-  Message& batches_bell() noexcept { return batches_bell_; }
+  Message& batches_doorbell() noexcept { return batches_doorbell_; }
   // Runs `on_writable`, likewise.
-  Message& writable_bell() noexcept { return writable_bell_; }
+  Message& writable_doorbell() noexcept { return writable_doorbell_; }
 
  private:
-  struct Bell : Message {
-    Bell(Relay& relay, Action action, void* whose, void (*rung)(Message&) noexcept) noexcept
+  struct Doorbell : Message {
+    Doorbell(Relay& relay, Action action, void* whose, void (*rung)(Message&) noexcept) noexcept
         : Message(rung), owner(relay), act(action), context(whose) {}
     void ring() noexcept { act(context, owner); }
     Relay& owner;
@@ -104,10 +104,10 @@ class Relay {
   }
 
   const std::uint32_t mask_;
-  bool waiting_ = false;  // the sender's: writable_bell() is going to be rung, or is on its way
+  bool waiting_ = false;  // the sender's: writable_doorbell() is going to be rung, or is on its way
   std::unique_ptr<Relayed[]> ring_;
-  Bell batches_bell_;
-  Bell writable_bell_;
+  Doorbell batches_doorbell_;
+  Doorbell writable_doorbell_;
   // The two sides write to lines of their own.
   alignas(64) std::atomic<std::uint32_t> begin_ = 0;
   alignas(64) std::atomic<std::uint32_t> end_ = 0;

@@ -36,8 +36,8 @@ struct Pair {
       batch.let_go();
       return pair.taken % pair.at_once != 0;
     });
-    if (more) pair.receiver.mailbox.post(pair.relay.batches_bell());
-    if (ring) pair.sender.mailbox.post(pair.relay.writable_bell());
+    if (more) pair.receiver.mailbox.post(pair.relay.batches_doorbell());
+    if (ring) pair.sender.mailbox.post(pair.relay.writable_doorbell());
   }
   static void on_writable(void* self, Relay&) noexcept { ++static_cast<Pair*>(self)->room_rings; }
   // False: no room.
@@ -47,7 +47,7 @@ struct Pair {
     std::memcpy(batch.block().data(), text.data(), text.size());
     bool ring = false;
     const bool pushed = relay.push({{number % 7, 0}, &batch.block()}, ring);
-    if (ring) receiver.mailbox.post(relay.batches_bell());
+    if (ring) receiver.mailbox.post(relay.batches_doorbell());
     batch.let_go();
     return pushed;
   }

@@ -84,12 +84,12 @@ void Live::watch() {
 void Live::look() {
   Counts now;
   now.at_s = seconds_now();
-  const LiveFigures figures = compare(last_, now);
+  const LiveStatistics statistics = compare(last_, now);
   const bool first = last_.at_s == 0;
   last_ = std::move(now);
   // Refused is only what is larger than an event may be: the next one comes in a second.
   if (!first) {
-    (void)topic_.publish({.data = container::to_json(figures), .name = "figures"});
+    (void)topic_.publish({.data = container::to_json(statistics), .name = "figures"});
   }
   LogTail::Lines lines = tail_->since(lines_told_, lines_told_max);
   if (lines.lines.empty()) return;
@@ -98,43 +98,43 @@ void Live::look() {
   (void)topic_.publish({.data = container::to_json(told), .name = "lines"});
 }
 
-LiveFigures Live::compare(const Counts& before, Counts& now) {
-  LiveFigures figures;
+LiveStatistics Live::compare(const Counts& before, Counts& now) {
+  LiveStatistics statistics;
   const double seconds_between = std::max(now.at_s - before.at_s, 1e-3);
-  add_reactors(figures, before, now, seconds_between);
-  add_latency(figures, before, now);
-  add_database(figures, before, now, seconds_between);
-  add_process(figures, before, now, seconds_between);
-  add_checks(figures);
+  add_reactors(statistics, before, now, seconds_between);
+  add_latency(statistics, before, now);
+  add_database(statistics, before, now, seconds_between);
+  add_process(statistics, before, now, seconds_between);
+  add_checks(statistics);
   const log::Counts log = log_.counts();
   now.log_records = log.records;
-  figures.log = {rate(before.log_records, log.records, seconds_between), log.dropped, log.lost,
-                 log.waiting_bytes, log.fullest_ring};
-  return figures;
+  statistics.log = {rate(before.log_records, log.records, seconds_between), log.dropped, log.lost,
+                    log.waiting_bytes, log.fullest_ring};
+  return statistics;
 }
 
-void Live::add_reactors(LiveFigures& figures, const Counts& before, Counts& now,
+void Live::add_reactors(LiveStatistics& statistics, const Counts& before, Counts& now,
                         double seconds_between) {
   const auto reactors = observability_.ask_reactors();
   wait_for_answers(reactors);
   for (std::size_t index = 0; index < reactors.size(); ++index) {
-    const server::ReactorFigures each = reactors[index]->figures();
+    const server::ReactorStatistics each = reactors[index]->statistics();
     const double cpu_s = static_cast<double>(each.cpu_time.ns) / 1e9;
     now.reactors_cpu_s.push_back(cpu_s);
     now.requests += each.http.requests;
     const double cpu_s_before =
         index < before.reactors_cpu_s.size() ? before.reactors_cpu_s[index] : cpu_s;
     const double load = std::clamp((cpu_s - cpu_s_before) / seconds_between, 0.0, 1.0);
-    figures.reactors.push_back({load, each.links_open});
+    statistics.reactors.push_back({load, each.links_open});
   }
-  figures.requests = now.requests;
-  figures.requests_per_s = rate(before.requests, now.requests, seconds_between);
-  rates_.push_back(std::llround(figures.requests_per_s));
+  statistics.requests = now.requests;
+  statistics.requests_per_s = rate(before.requests, now.requests, seconds_between);
+  rates_.push_back(std::llround(statistics.requests_per_s));
   if (rates_.size() > rates_kept) rates_.pop_front();
-  figures.rates.assign(rates_.begin(), rates_.end());
+  statistics.rates.assign(rates_.begin(), rates_.end());
 }
 
-void Live::add_latency(LiveFigures& figures, const Counts& before, Counts& now) const {
+void Live::add_latency(LiveStatistics& statistics, const Counts& before, Counts& now) const {
   // A stream of events lasts as long as its reader stays: that is no latency.
   now.latency = observability_.registry().sum_of("katana_http_route_duration_seconds", events_path);
   if (!now.latency) return;
@@ -142,47 +142,47 @@ void Live::add_latency(LiveFigures& figures, const Counts& before, Counts& now) 
   if (before.latency) latest -= *before.latency;
   if (latest.count == 0) return;
   const auto us = [&latest](double q) { return static_cast<double>(latest.quantile(q)) / 1e3; };
-  figures.latency = {us(0.5), us(0.9), us(0.99), us(0.999)};
+  statistics.latency = {us(0.5), us(0.9), us(0.99), us(0.999)};
 }
 
-void Live::add_database(LiveFigures& figures, const Counts& before, Counts& now,
+void Live::add_database(LiveStatistics& statistics, const Counts& before, Counts& now,
                         double seconds_between) const {
-  now.database = database_.figures();
-  const database::Figures& of = now.database;
-  const database::Figures& was = before.database;
+  now.database = database_.statistics();
+  const database::Statistics& of = now.database;
+  const database::Statistics& was = before.database;
   if (const auto health = database_.health(); !health) {
-    figures.database.state = std::string(health.error().message());
+    statistics.database.state = std::string(health.error().message());
   }
-  figures.database.reads_per_s =
+  statistics.database.reads_per_s =
       rate(was.reads_here + was.reads_pooled, of.reads_here + of.reads_pooled, seconds_between);
-  figures.database.writes_per_s = rate(was.writes, of.writes, seconds_between);
-  figures.database.commits_per_s = rate(was.commits, of.commits, seconds_between);
-  figures.database.writes_waiting = of.writes_waiting;
-  figures.database.reads_waiting = of.reads_waiting;
-  figures.database.readers = of.readers;
-  figures.database.readers_busy = of.readers_busy;
+  statistics.database.writes_per_s = rate(was.writes, of.writes, seconds_between);
+  statistics.database.commits_per_s = rate(was.commits, of.commits, seconds_between);
+  statistics.database.writes_waiting = of.writes_waiting;
+  statistics.database.reads_waiting = of.reads_waiting;
+  statistics.database.readers = of.readers;
+  statistics.database.readers_busy = of.readers_busy;
 }
 
-void Live::add_process(LiveFigures& figures, const Counts& before, Counts& now,
+void Live::add_process(LiveStatistics& statistics, const Counts& before, Counts& now,
                        double seconds_between) const {
   const auto process = metrics::read_process();
   if (!process) return;
   now.cpu_s = process->cpu_seconds;
-  figures.process = {std::max(0.0, now.cpu_s - before.cpu_s) / seconds_between,
-                     process->resident_bytes, process->open_fds, process->threads};
+  statistics.process = {std::max(0.0, now.cpu_s - before.cpu_s) / seconds_between,
+                        process->resident_bytes, process->open_fds, process->threads};
   const double unix_s =
       std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-  figures.uptime_s = std::max(0.0, unix_s - process->start_time_seconds);
+  statistics.uptime_s = std::max(0.0, unix_s - process->start_time_seconds);
 }
 
-void Live::add_checks(LiveFigures& figures) const {
+void Live::add_checks(LiveStatistics& statistics) const {
   metrics::HealthChecks& checks = observability_.checks();
   for (const auto kind : {metrics::CheckKind::readiness, metrics::CheckKind::liveness}) {
     checks.refresh(kind);
     for (const metrics::CheckReport& each : checks.report(kind).checks) {
-      figures.checks.push_back({each.name,
-                                kind == metrics::CheckKind::readiness ? "readiness" : "liveness",
-                                std::string(metrics::status_name(each.status)), each.detail});
+      statistics.checks.push_back({each.name,
+                                   kind == metrics::CheckKind::readiness ? "readiness" : "liveness",
+                                   std::string(metrics::status_name(each.status)), each.detail});
     }
   }
 }

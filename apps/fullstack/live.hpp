@@ -29,13 +29,13 @@
 
 namespace katana::fullstack {
 
-struct LatencyFigures {
+struct LatencyStatistics {
   double p50_us = 0;
   double p90_us = 0;
   double p99_us = 0;
   double p999_us = 0;
 };
-KATANA_DESCRIBE(LatencyFigures, p50_us, p90_us, p99_us, p999_us)
+KATANA_DESCRIBE(LatencyStatistics, p50_us, p90_us, p99_us, p999_us)
 
 struct ReactorLoad {
   double load = 0;  // share of a CPU
@@ -81,20 +81,20 @@ struct CheckState {
 };
 KATANA_DESCRIBE(CheckState, name, kind, status, detail)
 
-struct LiveFigures {
+struct LiveStatistics {
   double uptime_s = 0;
   std::uint64_t requests = 0;
   double requests_per_s = 0;
-  std::vector<std::int64_t> rates;        // of the seconds so far, the present one last
-  std::optional<LatencyFigures> latency;  // of the last second; none without a request
+  std::vector<std::int64_t> rates;           // of the seconds so far, the present one last
+  std::optional<LatencyStatistics> latency;  // of the last second; none without a request
   std::vector<ReactorLoad> reactors;
   DatabaseLoad database;
   LogLoad log;
   ProcessLoad process;
   std::vector<CheckState> checks;
 };
-KATANA_DESCRIBE(LiveFigures, uptime_s, requests, requests_per_s, rates, latency, reactors, database,
-                log, process, checks)
+KATANA_DESCRIBE(LiveStatistics, uptime_s, requests, requests_per_s, rates, latency, reactors,
+                database, log, process, checks)
 
 struct LiveLines {
   std::vector<std::string> lines;
@@ -120,7 +120,7 @@ class Live {
     double at_s = 0;
     std::uint64_t requests = 0;
     std::vector<double> reactors_cpu_s;
-    database::Figures database;
+    database::Statistics database;
     std::uint64_t log_records = 0;
     double cpu_s = 0;
     std::optional<metrics::LogSnapshot> latency;
@@ -128,15 +128,15 @@ class Live {
 
   void watch();
   void look();
-  LiveFigures compare(const Counts& before, Counts& now);
-  void add_reactors(LiveFigures& figures, const Counts& before, Counts& now,
+  LiveStatistics compare(const Counts& before, Counts& now);
+  void add_reactors(LiveStatistics& statistics, const Counts& before, Counts& now,
                     double seconds_between);
-  void add_database(LiveFigures& figures, const Counts& before, Counts& now,
+  void add_database(LiveStatistics& statistics, const Counts& before, Counts& now,
                     double seconds_between) const;
-  void add_process(LiveFigures& figures, const Counts& before, Counts& now,
+  void add_process(LiveStatistics& statistics, const Counts& before, Counts& now,
                    double seconds_between) const;
-  void add_latency(LiveFigures& figures, const Counts& before, Counts& now) const;
-  void add_checks(LiveFigures& figures) const;
+  void add_latency(LiveStatistics& statistics, const Counts& before, Counts& now) const;
+  void add_checks(LiveStatistics& statistics) const;
 
   database::Database& database_;
   log::Log& log_;

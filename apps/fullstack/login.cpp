@@ -250,7 +250,8 @@ Result<void> add_login(Router& router, const registry::Services& services,
 }
 
 void require_login(Group& group, const sessions::Sessions& sessions) {
-  static const auto decides = std::make_shared<const SecurityWords>(SecurityWords{.decides = true});
+  static const auto decides =
+      std::make_shared<const SecurityDocumentation>(SecurityDocumentation{.decides = true});
   group.use(sessions.require_login()).use({.security = decides}).use(require_editor);
 }
 

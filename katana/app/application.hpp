@@ -239,7 +239,7 @@ class ApplicationCore {
   log::Log& log() noexcept { return *log_; }
   // The program's name, and what else it was made with.
   const ApplicationOptions& options() const noexcept { return options_; }
-  const registry::Services& made() const noexcept { return *services_; }
+  const registry::Services& services() const noexcept { return *services_; }
   // What its routes say about themselves: Service::documents().
   std::vector<ServiceDocument> documents() const {
     return service_ ? service_->documents() : std::vector<ServiceDocument>();

@@ -90,7 +90,7 @@ Result<void> ApplicationJobs::start_one(Entry& entry, const ApplicationJobsPlace
   if (!instruments) return std::unexpected(instruments.error());
   entry.status = std::make_shared<jobs::JobStatus>(*instruments);
   const auto look = [status = entry.status, &checks = place.checks](std::stop_token) {
-    return status->figures().health(checks.now());
+    return status->statistics().health(checks.now());
   };
   auto added = place.checks.add({.name = "job " + job.name,
                                  .kind = metrics::CheckKind::readiness,
@@ -116,9 +116,9 @@ void ApplicationJobs::stop() noexcept {
   for (const auto& entry : entries_) entry->runner.reset();
 }
 
-std::optional<jobs::JobFigures> ApplicationJobs::figures(const std::string& name) const {
+std::optional<jobs::JobStatistics> ApplicationJobs::statistics(const std::string& name) const {
   for (const auto& entry : entries_) {
-    if (entry->job.name == name && entry->status) return entry->status->figures();
+    if (entry->job.name == name && entry->status) return entry->status->statistics();
   }
   return std::nullopt;
 }

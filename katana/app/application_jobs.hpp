@@ -3,7 +3,7 @@
 //
 // Owns       jobs, their figures, and their runners.
 // Borrows    what start() is given, until stop().
-// Thread     one, while no reactor runs; figures() any.
+// Thread     one, while no reactor runs; statistics() any.
 // Allocates  at the start.
 // Fails      check() and start() name the job, and its key in the configuration if that is wrong.
 // Invariant  a job that is disabled has no runner, no metrics and no check.
@@ -49,7 +49,7 @@ class ApplicationJobs {
   void stop() noexcept;
 
   // Nothing: no such job, or it is disabled.
-  std::optional<jobs::JobFigures> figures(const std::string& name) const;
+  std::optional<jobs::JobStatistics> statistics(const std::string& name) const;
 
  private:
   struct Entry {

@@ -91,7 +91,7 @@ TEST_F(ApplicationJobsTest, a_job_runs_beside_the_requests_with_services_metrics
             ++services.get<Sessions>().purged;
           });
   serve(app, [&](std::uint16_t port) {
-    wait_until([&] { return app.made().get<Sessions>().purged >= 3; });
+    wait_until([&] { return app.services().get<Sessions>().purged >= 3; });
     server::Client client(port);
     EXPECT_THAT(
         client.ask("/metrics"),
@@ -105,7 +105,7 @@ TEST_F(ApplicationJobsTest, a_job_runs_beside_the_requests_with_services_metrics
     EXPECT_THAT(ready, HasSubstr("\"name\":\"job purge\""));
     EXPECT_THAT(ready, HasSubstr("{\"status\":\"pass\""));
   });
-  EXPECT_GE(app.jobs().figures("purge")->runs, 3u);
+  EXPECT_GE(app.jobs().statistics("purge")->runs, 3u);
   EXPECT_THAT(log_text(), HasSubstr("job purge: every 10ms"));
 }
 
@@ -116,7 +116,7 @@ TEST_F(ApplicationJobsTest, a_job_that_fails_is_logged_with_its_cause_and_shown_
     co_return;
   });
   serve(app, [&](std::uint16_t port) {
-    wait_until([&] { return app.jobs().figures("purge")->failures >= 2; });
+    wait_until([&] { return app.jobs().statistics("purge")->failures >= 2; });
     const std::string ready = server::Client(port).ask("/ready");
     EXPECT_THAT(ready, testing::StartsWith("HTTP/1.1 200 "));
     EXPECT_THAT(ready, HasSubstr("{\"status\":\"warn\""));
@@ -131,7 +131,7 @@ TEST_F(ApplicationJobsTest, a_job_that_is_needed_makes_the_program_not_ready) {
           []() -> Task<Result<void>> { co_return fail(Code::unavailable, "no source"); },
           {.needed_for_ready = true});
   serve(app, [&](std::uint16_t port) {
-    wait_until([&] { return app.jobs().figures("load")->failures >= 1; });
+    wait_until([&] { return app.jobs().statistics("load")->failures >= 1; });
     EXPECT_THAT(server::Client(port).ask("/ready"), testing::StartsWith("HTTP/1.1 503 "));
     EXPECT_THAT(server::Client(port).ask("/health"), testing::StartsWith("HTTP/1.1 200 "));
   });
@@ -151,7 +151,7 @@ TEST_F(ApplicationJobsTest, the_configuration_disables_jobs_and_gives_them_sched
   app.job("report", jobs::cron("0 3 29 2 *"), count(reports));
   serve(app, [&](std::uint16_t) { wait_until([&] { return reports >= 2; }); });
   EXPECT_EQ(purges, 0);
-  EXPECT_FALSE(app.jobs().figures("purge"));
+  EXPECT_FALSE(app.jobs().statistics("purge"));
   EXPECT_THAT(log_text(), HasSubstr("job purge: disabled"));
   EXPECT_THAT(log_text(), HasSubstr("job report: every 20ms"));
 }

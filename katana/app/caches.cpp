@@ -9,73 +9,73 @@
 namespace katana::app {
 namespace {
 
-using CacheRow = FigureRow<cache::Figures>;
+using CacheRow = FigureRow<cache::Statistics>;
 constexpr std::array cache_rows{
     CacheRow{"katana_cache_hits", "Keys that were found, and those known to have no value.", false,
-             [](const cache::Figures& of) { return double(of.hits); }},
+             [](const cache::Statistics& of) { return double(of.hits); }},
     CacheRow{"katana_cache_negative_hits", "Keys that were known to have no value.", false,
-             [](const cache::Figures& of) { return double(of.negative_hits); }},
+             [](const cache::Statistics& of) { return double(of.negative_hits); }},
     CacheRow{"katana_cache_misses", "Keys that were not found.", false,
-             [](const cache::Figures& of) { return double(of.misses); }},
+             [](const cache::Statistics& of) { return double(of.misses); }},
     CacheRow{"katana_cache_loads", "Loads that were begun.", false,
-             [](const cache::Figures& of) { return double(of.loads); }},
+             [](const cache::Statistics& of) { return double(of.loads); }},
     CacheRow{"katana_cache_load_failures", "Loads that failed.", false,
-             [](const cache::Figures& of) { return double(of.load_failures); }},
+             [](const cache::Statistics& of) { return double(of.load_failures); }},
     CacheRow{"katana_cache_loads_refused", "Loads that were refused: too many ran and waited.",
-             false, [](const cache::Figures& of) { return double(of.loads_refused); }},
+             false, [](const cache::Statistics& of) { return double(of.loads_refused); }},
     CacheRow{"katana_cache_loads_joined", "Requests that waited for the load of another one.",
-             false, [](const cache::Figures& of) { return double(of.joined); }},
+             false, [](const cache::Statistics& of) { return double(of.joined); }},
     CacheRow{"katana_cache_loads_moved", "Loads that another reactor took over.", false,
-             [](const cache::Figures& of) { return double(of.loads_moved); }},
+             [](const cache::Statistics& of) { return double(of.loads_moved); }},
     CacheRow{"katana_cache_refreshes", "Loads before the end of a value.", false,
-             [](const cache::Figures& of) { return double(of.refreshes); }},
+             [](const cache::Statistics& of) { return double(of.refreshes); }},
     CacheRow{"katana_cache_evictions", "Values that gave way to others.", false,
-             [](const cache::Figures& of) { return double(of.evictions); }},
+             [](const cache::Statistics& of) { return double(of.evictions); }},
     CacheRow{"katana_cache_expired", "Values that were removed when their time was over.", false,
-             [](const cache::Figures& of) { return double(of.expired); }},
+             [](const cache::Statistics& of) { return double(of.expired); }},
     CacheRow{"katana_cache_refused", "Values that were too large to be kept.", false,
-             [](const cache::Figures& of) { return double(of.refused); }},
+             [](const cache::Statistics& of) { return double(of.refused); }},
     CacheRow{"katana_cache_second_level_hits", "Values that the second level had.", false,
-             [](const cache::Figures& of) { return double(of.second_hits); }},
+             [](const cache::Statistics& of) { return double(of.second_hits); }},
     CacheRow{"katana_cache_second_level_misses", "Values that the second level did not have.",
-             false, [](const cache::Figures& of) { return double(of.second_misses); }},
+             false, [](const cache::Statistics& of) { return double(of.second_misses); }},
     CacheRow{"katana_cache_second_level_failures",
              "Calls of the second level that failed or took too long.", false,
-             [](const cache::Figures& of) { return double(of.second_failures); }},
+             [](const cache::Statistics& of) { return double(of.second_failures); }},
     CacheRow{"katana_cache_second_level_invalid", "Replies of the second level that were no value.",
-             false, [](const cache::Figures& of) { return double(of.second_invalid); }},
+             false, [](const cache::Statistics& of) { return double(of.second_invalid); }},
     CacheRow{"katana_cache_second_level_skipped",
              "Calls of the second level that were left out while it failed.", false,
-             [](const cache::Figures& of) { return double(of.second_skipped); }},
+             [](const cache::Statistics& of) { return double(of.second_skipped); }},
     CacheRow{"katana_cache_loads_running", "Loads that run.", true,
-             [](const cache::Figures& of) { return double(of.loads_running); }},
+             [](const cache::Statistics& of) { return double(of.loads_running); }},
     CacheRow{"katana_cache_entries", "Values that are kept.", true,
-             [](const cache::Figures& of) { return double(of.entries); }},
+             [](const cache::Statistics& of) { return double(of.entries); }},
     CacheRow{"katana_cache_bytes", "Memory that they take, with all that is kept beside them.",
-             true, [](const cache::Figures& of) { return double(of.bytes); }},
+             true, [](const cache::Statistics& of) { return double(of.bytes); }},
     CacheRow{"katana_cache_removals_owed", "Removals that the second level did not get yet.", true,
-             [](const cache::Figures& of) { return double(of.owed); }}};
+             [](const cache::Statistics& of) { return double(of.owed); }}};
 
-using HttpRow = FigureRow<HttpCacheFigures>;
+using HttpRow = FigureRow<HttpCacheStatistics>;
 constexpr std::array http_rows{
     HttpRow{"katana_http_cache_hits", "Requests that were answered from the response cache.", false,
-            [](const HttpCacheFigures& of) { return double(of.hits); }},
+            [](const HttpCacheStatistics& of) { return double(of.hits); }},
     HttpRow{"katana_http_cache_stale_hits", "Those with a reply whose time was over.", false,
-            [](const HttpCacheFigures& of) { return double(of.stale_hits); }},
+            [](const HttpCacheStatistics& of) { return double(of.stale_hits); }},
     HttpRow{"katana_http_cache_not_modified", "Those with 304.", false,
-            [](const HttpCacheFigures& of) { return double(of.not_modified); }},
+            [](const HttpCacheStatistics& of) { return double(of.not_modified); }},
     HttpRow{"katana_http_cache_misses", "Requests that went on to their handler.", false,
-            [](const HttpCacheFigures& of) { return double(of.misses); }},
+            [](const HttpCacheStatistics& of) { return double(of.misses); }},
     HttpRow{"katana_http_cache_passed_by", "Requests that may not be answered from the cache.",
-            false, [](const HttpCacheFigures& of) { return double(of.passed_by); }},
+            false, [](const HttpCacheStatistics& of) { return double(of.passed_by); }},
     HttpRow{"katana_http_cache_kept", "Replies that were kept.", false,
-            [](const HttpCacheFigures& of) { return double(of.kept); }},
+            [](const HttpCacheStatistics& of) { return double(of.kept); }},
     HttpRow{"katana_http_cache_not_kept", "Replies that may not be kept, or were too large.", false,
-            [](const HttpCacheFigures& of) { return double(of.not_kept); }},
+            [](const HttpCacheStatistics& of) { return double(of.not_kept); }},
     HttpRow{"katana_http_cache_waited", "Requests that waited for the reply of another one.", false,
-            [](const HttpCacheFigures& of) { return double(of.waited); }},
+            [](const HttpCacheStatistics& of) { return double(of.waited); }},
     HttpRow{"katana_http_cache_invalidated", "Replies that were removed because of a change.",
-            false, [](const HttpCacheFigures& of) { return double(of.invalidated); }}};
+            false, [](const HttpCacheStatistics& of) { return double(of.invalidated); }}};
 
 }  // namespace
 
@@ -135,7 +135,7 @@ Result<void> Caches::add_http() {
   const HttpCache http = http_;  // shares what is kept
   auto added = add("http", [http] { return http.memory(); });
   if (!added) return added;
-  return add_figure_rows(metrics_, http_rows, {}, [http] { return http.figures(); });
+  return add_figure_rows(metrics_, http_rows, {}, [http] { return http.statistics(); });
 }
 
 Result<void> Caches::add(const std::string& name, Read read) {

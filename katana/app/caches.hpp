@@ -62,7 +62,7 @@ class Caches {
   HttpCache& http() noexcept { return http_; }
 
  private:
-  using Read = std::function<cache::Figures()>;
+  using Read = std::function<cache::Statistics()>;
   Caches(const CacheSettings& settings, metrics::Registry& metrics,
          std::shared_ptr<cache::SecondLevel> level)
       : metrics_(metrics),
@@ -76,7 +76,7 @@ class Caches {
   template <class Cache>
   Result<Cache> added(const std::string& name, Result<Cache> made) {
     if (!made) return made;
-    auto done = add(name, [core = made->core()] { return core->figures(); });
+    auto done = add(name, [core = made->core()] { return core->statistics(); });
     if (!done) return std::unexpected(done.error());
     return made;
   }

@@ -65,8 +65,8 @@ TEST(ConcurrencyLimitTest, holds_for_all_reactors_together) {
       1);
   EXPECT_GE(report.requests, 192u);
   EXPECT_EQ(most, 2);
-  EXPECT_EQ(limit.figures().running, 0u);
-  EXPECT_EQ(limit.figures().waiting, 0u);
+  EXPECT_EQ(limit.statistics().running, 0u);
+  EXPECT_EQ(limit.statistics().waiting, 0u);
 }
 
 TEST(ConcurrencyLimitTest, who_waits_is_let_on_when_it_is_raised_and_a_lower_one_is_reached) {
@@ -93,22 +93,22 @@ TEST(ConcurrencyLimitTest, who_waits_is_let_on_when_it_is_raised_and_a_lower_one
       clients.push_back(std::make_unique<server::Client>(port));
       clients.back()->send_get("/");
     }
-    while (limit.figures().waiting < 4) std::this_thread::yield();
+    while (limit.statistics().waiting < 4) std::this_thread::yield();
     options.running_max = 3;
     limit.set(options);
-    EXPECT_EQ(limit.figures().running, 3u);
-    EXPECT_EQ(limit.figures().waiting, 2u);
+    EXPECT_EQ(limit.statistics().running, 3u);
+    EXPECT_EQ(limit.statistics().waiting, 2u);
     while (running < 3) std::this_thread::yield();
     options.running_max = 1;
     limit.set(options);
     ends = 2;  // two end, and nobody takes their places
-    while (limit.figures().running > 1) std::this_thread::yield();
-    EXPECT_EQ(limit.figures().waiting, 2u);
+    while (limit.statistics().running > 1) std::this_thread::yield();
+    EXPECT_EQ(limit.statistics().waiting, 2u);
     ends = 3;
     for (const auto& client : clients) EXPECT_TRUE(client->receive_reply().ends_with("done"));
   });
   EXPECT_EQ(most, 3);
-  EXPECT_EQ(limit.figures().running, 0u);
+  EXPECT_EQ(limit.statistics().running, 0u);
 }
 
 }  // namespace

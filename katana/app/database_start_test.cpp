@@ -26,7 +26,7 @@ class NoBackend final : public database::Backend {
   void roll_back(std::uint64_t) noexcept override {}
   void close(database::Cursor&) noexcept override {}
   Result<void> health() const override { return {}; }
-  database::Figures figures() const override { return {}; }
+  database::Statistics statistics() const override { return {}; }
   Duration timeout_default() const noexcept override { return seconds(1); }
 };
 

@@ -26,7 +26,7 @@ class NoDatabase final : public database::Backend {
   void roll_back(std::uint64_t) noexcept override {}
   void close(database::Cursor&) noexcept override {}
   Result<void> health() const override { return fail(Code::unavailable, why); }
-  database::Figures figures() const override { return {}; }
+  database::Statistics statistics() const override { return {}; }
   Duration timeout_default() const noexcept override { return {}; }
 
  private:

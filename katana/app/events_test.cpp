@@ -79,7 +79,7 @@ TEST_F(EventsOnThreads, every_reader_is_told_all_once_and_in_order_and_then_its_
         }
       });
     }
-    while (topic->figures().subscribers < readers) std::this_thread::yield();
+    while (topic->statistics().subscribers < readers) std::this_thread::yield();
     publish_all();
     server::terminate();
     for (std::thread& thread : threads) thread.join();
@@ -87,9 +87,9 @@ TEST_F(EventsOnThreads, every_reader_is_told_all_once_and_in_order_and_then_its_
   const server::ServerReport report = server.run();
   clients.join();
   EXPECT_EQ(report.cut_off, 0u);
-  EXPECT_EQ(topic->figures().delivered, readers * publishers * events_of_each);
-  EXPECT_EQ(topic->figures().lost, 0u);
-  EXPECT_EQ(topic->figures().subscribers, 0u);
+  EXPECT_EQ(topic->statistics().delivered, readers * publishers * events_of_each);
+  EXPECT_EQ(topic->statistics().lost, 0u);
+  EXPECT_EQ(topic->statistics().subscribers, 0u);
 }
 
 // What is on its way to a reactor that ends is waited for; afterwards nothing is sent to it.
@@ -107,7 +107,7 @@ TEST_F(EventsOnThreads, reactors_may_end_while_others_publish) {
       {
         server::Client leaving(server.port());
         leaving.send_get("/events");
-        while (topic->figures().subscribers < 2) std::this_thread::yield();
+        while (topic->statistics().subscribers < 2) std::this_thread::yield();
       }
       server::terminate();
       EXPECT_TRUE(staying.receive_until("\r\n0\r\n\r\n").starts_with("HTTP/1.1 200 "));
@@ -118,7 +118,7 @@ TEST_F(EventsOnThreads, reactors_may_end_while_others_publish) {
     publisher.join();
   }
   EXPECT_TRUE(topic->publish({.data = "to nobody", .name = {}}));
-  EXPECT_EQ(topic->figures().subscribers, 0u);
+  EXPECT_EQ(topic->statistics().subscribers, 0u);
 }
 
 }  // namespace

@@ -21,12 +21,12 @@
 namespace katana::app {
 
 // One metric: a part of some figures.
-template <class Figures>
+template <class Statistics>
 struct FigureRow {
-  const char* name;                 // of the family, without _total
-  const char* help;                 // a sentence
-  bool goes_down;                   // a gauge, and no counter
-  double (*value)(const Figures&);  // in the unit that the name ends with
+  const char* name;                    // of the family, without _total
+  const char* help;                    // a sentence
+  bool goes_down;                      // a gauge, and no counter
+  double (*value)(const Statistics&);  // in the unit that the name ends with
 };
 
 // The series that a row has; `label` empty: one without a label.
@@ -60,10 +60,10 @@ Result<void> add_figure_rows(metrics::Registry& registry, const Rows& rows,
     }
   }
   registry.before_scrape([&rows, counters, gauges, read = std::move(read)] {
-    const auto figures = read();
+    const auto statistics = read();
     std::size_t counter = 0, gauge = 0;
     for (const auto& row : rows) {
-      const double value = row.value(figures);
+      const double value = row.value(statistics);
       if (row.goes_down) {
         gauges[gauge++].set(value);
       } else {

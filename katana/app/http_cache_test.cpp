@@ -79,11 +79,11 @@ TEST(HttpCacheThreads, nobody_is_answered_with_what_was_before_a_change_that_is_
         for (std::thread& each : clients) each.join();
       },
       1);
-  const HttpCacheFigures figures = cache.figures();
-  EXPECT_GT(figures.hits, 500u);
-  EXPECT_GT(figures.waited, 0u);
+  const HttpCacheStatistics statistics = cache.statistics();
+  EXPECT_GT(statistics.hits, 500u);
+  EXPECT_GT(statistics.waited, 0u);
   EXPECT_LT(handled, 600);
-  EXPECT_GT(figures.invalidated, 0u);
+  EXPECT_GT(statistics.invalidated, 0u);
 }
 
 }  // namespace

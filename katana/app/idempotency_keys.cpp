@@ -9,24 +9,24 @@
 namespace katana::app {
 namespace {
 
-using idempotency::Figures;
 using idempotency::Idempotency;
 using idempotency::MemoryStore;
+using idempotency::Statistics;
 
 struct ResultRow {
   const char* result;
-  std::uint64_t Figures::* number;
+  std::uint64_t Statistics::* number;
 };
-constexpr std::array request_rows{ResultRow{"begun", &Figures::begun},
-                                  ResultRow{"repeated", &Figures::repeated},
-                                  ResultRow{"in_progress", &Figures::in_progress},
-                                  ResultRow{"mismatched", &Figures::mismatched},
-                                  ResultRow{"missing", &Figures::missing},
-                                  ResultRow{"malformed", &Figures::malformed},
-                                  ResultRow{"without_key", &Figures::without_key}};
+constexpr std::array request_rows{ResultRow{"begun", &Statistics::begun},
+                                  ResultRow{"repeated", &Statistics::repeated},
+                                  ResultRow{"in_progress", &Statistics::in_progress},
+                                  ResultRow{"mismatched", &Statistics::mismatched},
+                                  ResultRow{"missing", &Statistics::missing},
+                                  ResultRow{"malformed", &Statistics::malformed},
+                                  ResultRow{"without_key", &Statistics::without_key}};
 constexpr std::array reply_rows{
-    ResultRow{"kept", &Figures::kept}, ResultRow{"without_reply", &Figures::without_reply},
-    ResultRow{"released", &Figures::released}, ResultRow{"lost", &Figures::lost}};
+    ResultRow{"kept", &Statistics::kept}, ResultRow{"without_reply", &Statistics::without_reply},
+    ResultRow{"released", &Statistics::released}, ResultRow{"lost", &Statistics::lost}};
 
 template <class Rows>
 Result<std::vector<metrics::ObservedCounter>> counters_of(metrics::Registry& registry,
@@ -42,9 +42,9 @@ Result<std::vector<metrics::ObservedCounter>> counters_of(metrics::Registry& reg
 
 template <class Rows>
 void observe(const Rows& rows, const std::vector<metrics::ObservedCounter>& counters,
-             const Figures& figures) {
+             const Statistics& statistics) {
   for (std::size_t index = 0; index < rows.size(); ++index) {
-    counters[index].observe(static_cast<double>(figures.*rows[index].number));
+    counters[index].observe(static_cast<double>(statistics.*rows[index].number));
   }
 }
 
@@ -58,9 +58,9 @@ Result<void> add_memory_metrics(metrics::Registry& registry,
                                 .unit = "bytes"});
   if (!bytes) return std::unexpected(bytes.error());
   registry.before_scrape([memory = std::move(memory), all = keys->with(), size = bytes->with()] {
-    const MemoryStore::Figures figures = memory->figures();
-    all.set(static_cast<double>(figures.keys));
-    size.set(static_cast<double>(figures.bytes));
+    const MemoryStore::Statistics statistics = memory->statistics();
+    all.set(static_cast<double>(statistics.keys));
+    size.set(static_cast<double>(statistics.bytes));
   });
   return {};
 }
@@ -84,10 +84,10 @@ Result<void> add_idempotency_metrics(metrics::Registry& registry, const Idempote
   if (!failures) return std::unexpected(failures.error());
   registry.before_scrape([keys, requests = *std::move(requests), replies = *std::move(replies),
                           failed = failures->with()] {
-    const Figures figures = keys.figures();
-    observe(request_rows, requests, figures);
-    observe(reply_rows, replies, figures);
-    failed.observe(static_cast<double>(figures.store_failures));
+    const Statistics statistics = keys.statistics();
+    observe(request_rows, requests, statistics);
+    observe(reply_rows, replies, statistics);
+    failed.observe(static_cast<double>(statistics.store_failures));
   });
   return {};
 }

@@ -43,56 +43,56 @@ Result<redis::Options> redis_options_of(const RedisSettings& settings, const std
 }
 
 // Of connections and of calls.
-struct RedisFigures {
+struct RedisStatistics {
   upstream::Status status;
   redis::Totals totals;
 };
 
-using RedisRow = FigureRow<RedisFigures>;
+using RedisRow = FigureRow<RedisStatistics>;
 constexpr std::array redis_rows{
     RedisRow{"katana_redis_connections", "Connections that are up.", true,
-             [](const RedisFigures& of) { return double(of.status.up); }},
+             [](const RedisStatistics& of) { return double(of.status.up); }},
     RedisRow{"katana_redis_connections_down",
              "Connections that are wanted and not there: the last attempt failed, or it was lost.",
-             true, [](const RedisFigures& of) { return double(of.status.down); }},
+             true, [](const RedisStatistics& of) { return double(of.status.down); }},
     RedisRow{"katana_redis_connects", "Attempts to connect.", false,
-             [](const RedisFigures& of) { return double(of.status.attempts); }},
+             [](const RedisStatistics& of) { return double(of.status.attempts); }},
     RedisRow{"katana_redis_connects_failed", "Attempts that failed.", false,
-             [](const RedisFigures& of) { return double(of.status.failures); }},
+             [](const RedisStatistics& of) { return double(of.status.failures); }},
     RedisRow{"katana_redis_connections_lost", "Connections that were up and broke.", false,
-             [](const RedisFigures& of) { return double(of.status.losses); }},
+             [](const RedisStatistics& of) { return double(of.status.losses); }},
     RedisRow{"katana_redis_commands", "Commands that were sent.", false,
-             [](const RedisFigures& of) { return double(of.totals.commands); }},
+             [](const RedisStatistics& of) { return double(of.totals.commands); }},
     RedisRow{"katana_redis_replies", "Replies that somebody waited for.", false,
-             [](const RedisFigures& of) { return double(of.totals.replies); }},
+             [](const RedisStatistics& of) { return double(of.totals.replies); }},
     RedisRow{"katana_redis_reply_wait_seconds",
              "How long all of these were waited for, from when their commands were sent.", false,
-             [](const RedisFigures& of) { return double(of.totals.reply_wait_ns) / 1e9; }},
+             [](const RedisStatistics& of) { return double(of.totals.reply_wait_ns) / 1e9; }},
     RedisRow{"katana_redis_waiting", "Commands that wait to be sent, or for their reply.", true,
-             [](const RedisFigures& of) { return double(of.totals.waiting); }},
+             [](const RedisStatistics& of) { return double(of.totals.waiting); }},
     RedisRow{"katana_redis_waiting_bytes", "Those that are not sent, in memory.", true,
-             [](const RedisFigures& of) { return double(of.totals.waiting_bytes); }},
+             [](const RedisStatistics& of) { return double(of.totals.waiting_bytes); }},
     RedisRow{"katana_redis_scripts_sent",
              "Scripts that were sent again with their text, because the server did not know them.",
-             false, [](const RedisFigures& of) { return double(of.totals.scripts_sent); }},
+             false, [](const RedisStatistics& of) { return double(of.totals.scripts_sent); }},
     RedisRow{"katana_redis_server_errors", "Replies that were errors.", false,
-             [](const RedisFigures& of) { return double(of.totals.server_errors); }},
+             [](const RedisStatistics& of) { return double(of.totals.server_errors); }},
     RedisRow{"katana_redis_timeouts", "Calls whose deadline came first.", false,
-             [](const RedisFigures& of) { return double(of.totals.timeouts); }},
+             [](const RedisStatistics& of) { return double(of.totals.timeouts); }},
     RedisRow{"katana_redis_unavailable", "Calls that failed because no server was up.", false,
-             [](const RedisFigures& of) { return double(of.totals.unavailable); }},
+             [](const RedisStatistics& of) { return double(of.totals.unavailable); }},
     RedisRow{"katana_redis_unknown_outcomes",
              "Writes of which nobody knows whether they were done.", false,
-             [](const RedisFigures& of) { return double(of.totals.unknown_outcomes); }},
+             [](const RedisStatistics& of) { return double(of.totals.unknown_outcomes); }},
     RedisRow{"katana_redis_overloads", "Calls that were refused by a limit.", false,
-             [](const RedisFigures& of) { return double(of.totals.overloads); }},
+             [](const RedisStatistics& of) { return double(of.totals.overloads); }},
     RedisRow{"katana_redis_abandoned", "Replies that came when nobody waited any more.", false,
-             [](const RedisFigures& of) { return double(of.totals.abandoned); }},
+             [](const RedisStatistics& of) { return double(of.totals.abandoned); }},
     RedisRow{"katana_redis_protocol_errors",
              "Connections that were given up because of what the server said.", false,
-             [](const RedisFigures& of) { return double(of.totals.protocol_errors); }},
+             [](const RedisStatistics& of) { return double(of.totals.protocol_errors); }},
     RedisRow{"katana_redis_pushes", "Messages that the server sent without being asked.", false,
-             [](const RedisFigures& of) { return double(of.totals.pushes); }}};
+             [](const RedisStatistics& of) { return double(of.totals.pushes); }}};
 
 }  // namespace
 
@@ -123,7 +123,7 @@ Result<void> ProgramRedis::check(const RedisSettings& settings, const std::strin
 Result<void> ProgramRedis::add_metrics(metrics::Registry& registry) const {
   return add_figure_rows(
       registry, redis_rows, {.name = "client", .value = key_},
-      [client = *client_] { return RedisFigures{client.status(), client.totals()}; });
+      [client = *client_] { return RedisStatistics{client.status(), client.totals()}; });
 }
 
 Result<void> ProgramRedis::health() const {

@@ -193,10 +193,10 @@ Result<void> Security::add_metrics(metrics::Registry& registry) const {
     if (!waiting) return std::unexpected(waiting.error());
     registry.before_scrape(
         [log = audit_.get(), all = events->with(), none = failed->with(), queue = waiting->with()] {
-          const audit::AuditLog::Figures figures = log->figures();
-          all.observe(static_cast<double>(figures.recorded));
-          none.observe(static_cast<double>(figures.failed));
-          queue.set(static_cast<double>(figures.waiting));
+          const audit::AuditLog::Statistics statistics = log->statistics();
+          all.observe(static_cast<double>(statistics.recorded));
+          none.observe(static_cast<double>(statistics.failed));
+          queue.set(static_cast<double>(statistics.waiting));
         });
   }
   if (memory_ == nullptr) return {};
@@ -211,10 +211,10 @@ Result<void> Security::add_metrics(metrics::Registry& registry) const {
   if (!forgotten) return std::unexpected(forgotten.error());
   registry.before_scrape(
       [memory = memory_, all = kept->with(), size = bytes->with(), gone = forgotten->with()] {
-        const sessions::MemorySessionStore::Figures figures = memory->figures();
-        all.set(static_cast<double>(figures.sessions));
-        size.set(static_cast<double>(figures.bytes));
-        gone.observe(static_cast<double>(figures.forgotten));
+        const sessions::MemorySessionStore::Statistics statistics = memory->statistics();
+        all.set(static_cast<double>(statistics.sessions));
+        size.set(static_cast<double>(statistics.bytes));
+        gone.observe(static_cast<double>(statistics.forgotten));
       });
   return {};
 }

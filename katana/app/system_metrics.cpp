@@ -19,11 +19,11 @@ using metrics::ObservedCounter;
 double seconds_of(Duration duration) { return static_cast<double>(duration.ns) / 1e9; }
 
 // One figure of a system: its name, what it is, and where it stands.
-template <class Figures>
+template <class Statistics>
 struct Row {
   std::string name;
   std::string help;
-  double (*value)(const Figures&);
+  double (*value)(const Statistics&);
 };
 
 using PoolRow = Row<thread::Snapshot>;
@@ -56,13 +56,13 @@ const std::array pool_gauges{
             [](const thread::Snapshot& of) { return seconds_of(of.run.quantile(0.99)); }}};
 
 // A row for each member of a described struct of numbers, named after it.
-template <Described Figures>
-std::vector<Row<Figures>> rows_of(std::string_view prefix) {
-  std::vector<Row<Figures>> rows;
-  for_each_index<Figures>([&](auto index) {
-    constexpr const auto& field = field_of<Figures, index>;
+template <Described Statistics>
+std::vector<Row<Statistics>> rows_of(std::string_view prefix) {
+  std::vector<Row<Statistics>> rows;
+  for_each_index<Statistics>([&](auto index) {
+    constexpr const auto& field = field_of<Statistics, index>;
     rows.push_back({fmt::format("{}{}", prefix, field.name), std::string(field.rules.help),
-                    [](const Figures& of) { return double(of.*field.pointer); }});
+                    [](const Statistics& of) { return double(of.*field.pointer); }});
   });
   return rows;
 }
@@ -81,59 +81,59 @@ const std::array log_counters{
     LogRow{"katana_log_output_records_dropped",
            "Records that were dropped because an output took nothing, or too little.",
            [](const log::Counts& of) { return double(of.dropped_by_outputs); }}};
-using BusRow = Row<bus::BusFigures>;
+using BusRow = Row<bus::BusStatistics>;
 const std::array bus_counters{
     BusRow{"katana_bus_published", "Messages that were published.",
-           [](const bus::BusFigures& of) { return double(of.published); }},
+           [](const bus::BusStatistics& of) { return double(of.published); }},
     BusRow{"katana_bus_published_bytes", "Their payloads.",
-           [](const bus::BusFigures& of) { return double(of.published_bytes); }},
+           [](const bus::BusStatistics& of) { return double(of.published_bytes); }},
     BusRow{"katana_bus_refused", "Publications that were refused with an error.",
-           [](const bus::BusFigures& of) { return double(of.refused); }},
+           [](const bus::BusStatistics& of) { return double(of.refused); }},
     BusRow{"katana_bus_delivered", "Messages given to subscribers of this process.",
-           [](const bus::BusFigures& of) { return double(of.delivered); }},
+           [](const bus::BusStatistics& of) { return double(of.delivered); }},
     BusRow{"katana_bus_received", "Messages of other processes.",
-           [](const bus::BusFigures& of) { return double(of.received); }},
+           [](const bus::BusStatistics& of) { return double(of.received); }},
     BusRow{"katana_bus_received_bytes", "Their payloads.",
-           [](const bus::BusFigures& of) { return double(of.received_bytes); }},
+           [](const bus::BusStatistics& of) { return double(of.received_bytes); }},
     BusRow{"katana_bus_dropped", "Messages dropped because too much waited for a reactor.",
-           [](const bus::BusFigures& of) { return double(of.dropped); }},
+           [](const bus::BusStatistics& of) { return double(of.dropped); }},
     BusRow{"katana_bus_missed",
            "Messages of other processes that were missed, as their numbers show.",
-           [](const bus::BusFigures& of) { return double(of.missed); }},
+           [](const bus::BusStatistics& of) { return double(of.missed); }},
     BusRow{"katana_bus_uncertain", "Times that messages may have been missed, without a number.",
-           [](const bus::BusFigures& of) { return double(of.uncertain); }},
+           [](const bus::BusStatistics& of) { return double(of.uncertain); }},
     BusRow{"katana_bus_requests", "Requests.",
-           [](const bus::BusFigures& of) { return double(of.requests); }},
+           [](const bus::BusStatistics& of) { return double(of.requests); }},
     BusRow{"katana_bus_requests_failed", "Requests without an answer.",
-           [](const bus::BusFigures& of) { return double(of.requests_failed); }},
+           [](const bus::BusStatistics& of) { return double(of.requests_failed); }},
     BusRow{"katana_bus_reconnects", "Times that a server was connected to again.",
-           [](const bus::BusFigures& of) { return double(of.reconnects); }},
+           [](const bus::BusStatistics& of) { return double(of.reconnects); }},
     BusRow{"katana_bus_kept_refused",
            "Publications that were refused because no server was there, and no room to keep them.",
-           [](const bus::BusFigures& of) { return double(of.kept_refused); }},
+           [](const bus::BusStatistics& of) { return double(of.kept_refused); }},
     BusRow{"katana_bus_stream_recoveries",
            "Times that a consumer of a stream, or what is submitted to it, went on after a loss.",
-           [](const bus::BusFigures& of) { return double(of.stream_recoveries); }},
+           [](const bus::BusStatistics& of) { return double(of.stream_recoveries); }},
     BusRow{"katana_bus_stream_gaps", "Times that messages of a stream were lost in an outage.",
-           [](const bus::BusFigures& of) { return double(of.stream_gaps); }},
+           [](const bus::BusStatistics& of) { return double(of.stream_gaps); }},
     BusRow{"katana_bus_stream_missed",
            "Messages that left their stream before this process was given them.",
-           [](const bus::BusFigures& of) { return double(of.stream_missed); }},
+           [](const bus::BusStatistics& of) { return double(of.stream_missed); }},
     BusRow{"katana_bus_not_stored", "Submitted messages that no stream has stored, and none will.",
-           [](const bus::BusFigures& of) { return double(of.not_stored); }}};
+           [](const bus::BusStatistics& of) { return double(of.not_stored); }}};
 const std::array bus_gauges{
     BusRow{"katana_bus_kept", "Messages that are kept for a server.",
-           [](const bus::BusFigures& of) { return double(of.kept); }},
+           [](const bus::BusStatistics& of) { return double(of.kept); }},
     BusRow{"katana_bus_kept_size_bytes", "Their memory.",
-           [](const bus::BusFigures& of) { return double(of.kept_bytes); }},
+           [](const bus::BusStatistics& of) { return double(of.kept_bytes); }},
     BusRow{"katana_bus_waiting", "Messages that wait for reactors.",
-           [](const bus::BusFigures& of) { return double(of.waiting); }},
+           [](const bus::BusStatistics& of) { return double(of.waiting); }},
     BusRow{"katana_bus_subscriptions", "Subscriptions of the process.",
-           [](const bus::BusFigures& of) { return double(of.subscriptions); }},
+           [](const bus::BusStatistics& of) { return double(of.subscriptions); }},
     BusRow{"katana_bus_streams_stalled", "Consumers and submissions that cannot go on.",
-           [](const bus::BusFigures& of) { return double(of.streams_stalled); }},
+           [](const bus::BusStatistics& of) { return double(of.streams_stalled); }},
     BusRow{"katana_bus_submitted", "Messages that are kept until a stream has acknowledged them.",
-           [](const bus::BusFigures& of) { return double(of.submitted); }}};
+           [](const bus::BusStatistics& of) { return double(of.submitted); }}};
 using SandboxRow = Row<std::uint64_t>;
 const std::array sandbox_counters{SandboxRow{"katana_sandbox_refused_calls",
                                              "System calls that process.sandbox refused.",
@@ -187,10 +187,10 @@ Result<std::vector<std::vector<Instrument>>> series_of(metrics::Registry& regist
   return all;
 }
 
-template <class Rows, class Instruments, class Figures>
-void tell_all(const Rows& rows, const Instruments& instruments, const Figures& figures) {
+template <class Rows, class Instruments, class Statistics>
+void tell_all(const Rows& rows, const Instruments& instruments, const Statistics& statistics) {
   for (std::size_t index = 0; index < rows.size(); ++index) {
-    tell(instruments[index], rows[index].value(figures));
+    tell(instruments[index], rows[index].value(statistics));
   }
 }
 
@@ -205,9 +205,9 @@ Result<void> add_pool_metrics(metrics::Registry& registry, const Pools& pools) {
   if (!gauges) return std::unexpected(gauges.error());
   registry.before_scrape([&pools, counters = *counters, gauges = *gauges] {
     for (std::size_t index = 0; index < pools.all().size(); ++index) {
-      const thread::Snapshot figures = pools.all()[index]->snapshot();
-      tell_all(pool_counters, counters[index], figures);
-      tell_all(pool_gauges, gauges[index], figures);
+      const thread::Snapshot statistics = pools.all()[index]->snapshot();
+      tell_all(pool_counters, counters[index], statistics);
+      tell_all(pool_gauges, gauges[index], statistics);
     }
   });
   return {};
@@ -223,9 +223,9 @@ Result<void> add_bus_metrics(metrics::Registry& registry, const bus::Bus& bus) {
   if (!connected) return std::unexpected(connected.error());
   registry.before_scrape([&bus, counters = counters->front(), gauges = gauges->front(),
                           connected = connected->with()] {
-    const bus::BusFigures figures = bus.figures();
-    tell_all(bus_counters, counters, figures);
-    tell_all(bus_gauges, gauges, figures);
+    const bus::BusStatistics statistics = bus.statistics();
+    tell_all(bus_counters, counters, statistics);
+    tell_all(bus_gauges, gauges, statistics);
     const bus::BusState state = bus.health().state;
     connected.set(state == bus::BusState::connected || state == bus::BusState::in_process ? 1 : 0);
   });
@@ -242,9 +242,9 @@ Result<void> add_database_metrics(metrics::Registry& registry, const database::D
   registry.before_scrape([&database, counter_rows = std::move(counter_rows),
                           gauge_rows = std::move(gauge_rows), counters = counters->front(),
                           gauges = gauges->front()] {
-    const database::Figures figures = database.figures();
-    tell_all(counter_rows, counters, figures);
-    tell_all(gauge_rows, gauges, figures);
+    const database::Statistics statistics = database.statistics();
+    tell_all(counter_rows, counters, statistics);
+    tell_all(gauge_rows, gauges, statistics);
   });
   return {};
 }

@@ -102,7 +102,7 @@ TEST_P(TestEventsOver, a_reader_that_comes_again_gets_what_it_missed) {
     last = events.last_event_id();
   }
   server.advance(seconds(1));
-  EXPECT_EQ(topic_.figures().subscribers, 0u);
+  EXPECT_EQ(topic_.statistics().subscribers, 0u);
   ASSERT_TRUE(topic_.publish({.data = "2"}));
   TestEvents again = server.events("/topic", {{"Last-Event-ID", last}});
   const Result<TestEvent> missed = again.next();

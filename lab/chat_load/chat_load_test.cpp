@@ -80,13 +80,13 @@ TEST(ChatPlan, a_burst_is_a_second_s_messages_at_once) {
 
 TEST(Summary, a_generator_that_is_the_limit_says_so) {
   ChatPlan plan;
-  Figures busy;
+  Statistics busy;
   busy.wall_ns = 1'000'000'000;
   busy.cpu_ns = 950'000'000;
   busy.sent = 10;
   busy.expected = 100;
   busy.delivered = 90;
-  Figures calm;
+  Statistics calm;
   calm.wall_ns = 1'000'000'000;
   calm.cpu_ns = 100'000'000;
   const Summary summary = summarise(plan, {&calm, &busy});
@@ -100,11 +100,11 @@ TEST(Summary, a_generator_that_is_the_limit_says_so) {
 TEST(Summary, the_unit_of_a_rate_is_its_own) {
   ChatPlan plan;
   plan.duration_s = 20;
-  Figures figures;
-  figures.wall_ns = 20'000'000'000;
-  figures.sent = 440'000;
-  figures.sent_bytes = 440'000 * 64;
-  const std::string text = to_text(plan, summarise(plan, {&figures}));
+  Statistics statistics;
+  statistics.wall_ns = 20'000'000'000;
+  statistics.sent = 440'000;
+  statistics.sent_bytes = 440'000 * 64;
+  const std::string text = to_text(plan, summarise(plan, {&statistics}));
   EXPECT_NE(text.find("22000.0 msg/s, 1.41 MB/s"), std::string::npos) << text;
   EXPECT_EQ(text.find("interrupted"), std::string::npos) << text;
 }
@@ -112,11 +112,11 @@ TEST(Summary, the_unit_of_a_rate_is_its_own) {
 TEST(Summary, what_comes_after_the_sending_takes_time_too) {
   ChatPlan plan;
   plan.duration_s = 2;
-  Figures figures;
-  figures.wall_ns = 2'000'000'000;
-  figures.delivering_ns = 5'000'000'000;
-  figures.expected = figures.delivered = 10'000'000;
-  const Summary late = summarise(plan, {&figures});
+  Statistics statistics;
+  statistics.wall_ns = 2'000'000'000;
+  statistics.delivering_ns = 5'000'000'000;
+  statistics.expected = statistics.delivered = 10'000'000;
+  const Summary late = summarise(plan, {&statistics});
   EXPECT_DOUBLE_EQ(late.behind_s, 3);
   const std::string text = to_text(plan, late);
   EXPECT_NE(text.find("10000000 of 10000000: 2000000.0 per second"), std::string::npos) << text;
@@ -124,8 +124,8 @@ TEST(Summary, what_comes_after_the_sending_takes_time_too) {
   EXPECT_NE(to_json(plan, late).find("\"deliveries_per_s\": 2000000.0"), std::string::npos);
   EXPECT_NE(to_json(plan, late).find("\"behind\": true"), std::string::npos);
 
-  figures.delivering_ns = 1'990'000'000;
-  const Summary in_time = summarise(plan, {&figures});
+  statistics.delivering_ns = 1'990'000'000;
+  const Summary in_time = summarise(plan, {&statistics});
   EXPECT_DOUBLE_EQ(in_time.behind_s, 0);
   EXPECT_FALSE(in_time.behind);
   EXPECT_NE(to_text(plan, in_time).find("5000000.0 per second"), std::string::npos);
@@ -135,9 +135,9 @@ TEST(Summary, what_comes_after_the_sending_takes_time_too) {
 TEST(Summary, a_run_that_ended_early_says_so) {
   ChatPlan plan;
   plan.duration_s = 600;
-  Figures figures;
-  figures.wall_ns = 20'000'000'000;
-  const Summary summary = summarise(plan, {&figures});
+  Statistics statistics;
+  statistics.wall_ns = 20'000'000'000;
+  const Summary summary = summarise(plan, {&statistics});
   EXPECT_TRUE(summary.interrupted);
   EXPECT_NE(to_text(plan, summary).find("interrupted after 20.0 of 600 s"), std::string::npos);
 }

@@ -206,10 +206,10 @@ int run(Flags& flags) {
   for (std::thread& each : threads) each.join();
   std::vector<SenderEnd> ends(plan.sender_count());
   for (const auto& worker : workers) worker->add_ends(ends);
-  std::vector<const Figures*> figures;
+  std::vector<const Statistics*> statistics;
   for (const auto& worker : workers) worker->settle_accounts(ends);
-  for (const auto& worker : workers) figures.push_back(&worker->figures());
-  const Summary summary = summarise(plan, figures);
+  for (const auto& worker : workers) statistics.push_back(&worker->statistics());
+  const Summary summary = summarise(plan, statistics);
   if (summary.total.connected == 0) {
     return fail(1, fmt::format("no connection to {}:{}: is the server running?",
                                plan.targets[0].host, plan.targets[0].port));

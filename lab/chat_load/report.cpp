@@ -27,27 +27,27 @@ std::string bytes_text(double bytes) {
   return fmt::format("{:.{}f} {}", bytes, unit == 0 ? 0 : 2, units[unit]);
 }
 
-void add(Figures& total, const Figures& part) {
-  constexpr std::uint64_t Figures::* counts[] = {&Figures::connected,
-                                                 &Figures::connect_failures,
-                                                 &Figures::broken,
-                                                 &Figures::sent,
-                                                 &Figures::sent_bytes,
-                                                 &Figures::unsent,
-                                                 &Figures::expected,
-                                                 &Figures::received_bytes,
-                                                 &Figures::told_dropped,
-                                                 &Figures::told_lost,
-                                                 &Figures::stayed,
-                                                 &Figures::promised,
-                                                 &Figures::kept,
-                                                 &Figures::told,
-                                                 &Figures::lost_with_server,
-                                                 &Figures::refused,
-                                                 &Figures::unknown_lines,
-                                                 &Figures::delivered,
-                                                 &Figures::duplicated,
-                                                 &Figures::out_of_order};
+void add(Statistics& total, const Statistics& part) {
+  constexpr std::uint64_t Statistics::* counts[] = {&Statistics::connected,
+                                                    &Statistics::connect_failures,
+                                                    &Statistics::broken,
+                                                    &Statistics::sent,
+                                                    &Statistics::sent_bytes,
+                                                    &Statistics::unsent,
+                                                    &Statistics::expected,
+                                                    &Statistics::received_bytes,
+                                                    &Statistics::told_dropped,
+                                                    &Statistics::told_lost,
+                                                    &Statistics::stayed,
+                                                    &Statistics::promised,
+                                                    &Statistics::kept,
+                                                    &Statistics::told,
+                                                    &Statistics::lost_with_server,
+                                                    &Statistics::refused,
+                                                    &Statistics::unknown_lines,
+                                                    &Statistics::delivered,
+                                                    &Statistics::duplicated,
+                                                    &Statistics::out_of_order};
   for (const auto count : counts) total.*count += part.*count;
   total.wall_ns = std::max(total.wall_ns, part.wall_ns);
   total.delivering_ns = std::max(total.delivering_ns, part.delivering_ns);
@@ -57,7 +57,7 @@ void add(Figures& total, const Figures& part) {
 }
 
 void note_what_matters(const ChatPlan& plan, Summary& summary) {
-  const Figures& total = summary.total;
+  const Statistics& total = summary.total;
   const double lag_us = us(total.send_lag.percentile_ns(99));
   if (summary.cpu_share > Summary::cpu_share_max) {
     summary.notes.push_back(
@@ -99,16 +99,16 @@ void note_what_matters(const ChatPlan& plan, Summary& summary) {
 
 }  // namespace
 
-Summary summarise(const ChatPlan& plan, const std::vector<const Figures*>& threads) {
+Summary summarise(const ChatPlan& plan, const std::vector<const Statistics*>& threads) {
   Summary summary;
-  for (const Figures* const each : threads) {
+  for (const Statistics* const each : threads) {
     add(summary.total, *each);
     if (each->wall_ns > 0) {
       summary.cpu_share = std::max(summary.cpu_share, static_cast<double>(each->cpu_ns) /
                                                           static_cast<double>(each->wall_ns));
     }
   }
-  const Figures& total = summary.total;
+  const Statistics& total = summary.total;
   summary.duration_s = static_cast<double>(total.wall_ns) / 1e9;
   summary.behind_s =
       static_cast<double>(std::max<std::int64_t>(0, total.delivering_ns - total.wall_ns)) / 1e9;
@@ -120,7 +120,7 @@ Summary summarise(const ChatPlan& plan, const std::vector<const Figures*>& threa
 }
 
 std::string to_text(const ChatPlan& plan, const Summary& summary) {
-  const Figures& total = summary.total;
+  const Statistics& total = summary.total;
   const double time = summary.duration_s;
   const double delivering = time + summary.behind_s;
   std::string text = fmt::format(
@@ -160,7 +160,7 @@ std::string to_text(const ChatPlan& plan, const Summary& summary) {
 
 std::string to_json(const ChatPlan& plan, const Summary& summary) {
   using load::rounded;
-  const Figures& total = summary.total;
+  const Statistics& total = summary.total;
   const double delivering_s = summary.duration_s + summary.behind_s;
   return load::text_of({
       {"parameters",

@@ -19,7 +19,7 @@ struct Summary {
   // A server that is longer behind than this share of the time of sending: its queues grew.
   static constexpr double behind_share_max = 0.05;
 
-  Figures total;
+  Statistics total;
   double duration_s = 0;  // of sending
   double behind_s = 0;    // from its end to the last delivery
   bool behind = false;    // by more than that share
@@ -32,7 +32,7 @@ struct Summary {
   std::vector<std::string> notes;  // what a reader has to know
 };
 
-Summary summarise(const ChatPlan& plan, const std::vector<const Figures*>& threads);
+Summary summarise(const ChatPlan& plan, const std::vector<const Statistics*>& threads);
 std::string to_text(const ChatPlan& plan, const Summary& summary);
 std::string to_json(const ChatPlan& plan, const Summary& summary);
 

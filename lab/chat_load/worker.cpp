@@ -76,9 +76,9 @@ void Worker::run() {
     }
     wait(until);
   }
-  figures_.delivered = ledger_->delivered();
-  figures_.duplicated = ledger_->duplicated();
-  figures_.out_of_order = ledger_->out_of_order();
+  statistics_.delivered = ledger_->delivered();
+  statistics_.duplicated = ledger_->duplicated();
+  statistics_.out_of_order = ledger_->out_of_order();
 }
 
 void Worker::wait(std::int64_t until_ns) {
@@ -120,7 +120,7 @@ void Worker::connect_some() {
 }
 
 void Worker::fail_connect(Connection& connection) {
-  ++figures_.connect_failures;
+  ++statistics_.connect_failures;
   stage_.failed.fetch_add(1, std::memory_order_relaxed);
   if (connection.fd >= 0) ::close(connection.fd);
   connection.fd = -1;
@@ -136,7 +136,7 @@ void Worker::on_connected(Connection& connection) {
   if (error != 0) {
     fail_connect(connection);
   } else {
-    ++figures_.connected;
+    ++statistics_.connected;
     watch(connection, false);
     stage_.settled.fetch_add(1, std::memory_order_relaxed);
   }
@@ -171,7 +171,7 @@ void Worker::on_event(Connection& connection, std::uint32_t events) {
 void Worker::close(Connection& connection) {
   ::close(connection.fd);
   connection.fd = -1;
-  ++figures_.broken;
+  ++statistics_.broken;
 }
 
 // Two connections to each server speak until everybody who listens has heard one of every server.
@@ -258,21 +258,21 @@ void Worker::note_sent(Connection& connection, std::size_t bytes, std::int64_t n
   connection.output_bytes += bytes;
   const std::uint64_t after = connection.output_bytes / plan_.message_bytes;
   for (std::uint64_t sequence = before; sequence < after; ++sequence) {
-    figures_.send_lag.record(now - begin_ns_ - plan_.due_ns(connection.number, sequence));
+    statistics_.send_lag.record(now - begin_ns_ - plan_.due_ns(connection.number, sequence));
   }
-  figures_.sent += after - before;
-  figures_.sent_bytes += bytes;
+  statistics_.sent += after - before;
+  statistics_.sent_bytes += bytes;
 }
 
 // What was begun is completed while settling; what was not begun was never sent.
 void Worker::end_sending() {
   done_sending_ = true;
   sending_ended_ns_ = monotonic_now().ns;
-  figures_.wall_ns = sending_ended_ns_ - begin_ns_;
-  figures_.cpu_ns = lab::thread_cpu_ns() - cpu_began_ns_;
+  statistics_.wall_ns = sending_ended_ns_ - begin_ns_;
+  statistics_.cpu_ns = lab::thread_cpu_ns() - cpu_began_ns_;
   for (Connection& each : connections_) {
     const std::uint64_t begun = (each.output_bytes + plan_.message_bytes - 1) / plan_.message_bytes;
-    figures_.unsent += each.due - std::min(each.due, begun);
+    statistics_.unsent += each.due - std::min(each.due, begun);
     // Of the output, the message in whose midst the kernel stopped.
     const std::size_t left = begun * plan_.message_bytes - each.output_bytes;
     each.output.resize(each.output_at + left);
@@ -303,7 +303,7 @@ bool Worker::is_settled(std::int64_t now) const {
   }
   // With nobody to tell us, what was sent still has to be read by the server before we go.
   if (expected > 0 &&
-      ledger_->delivered() + figures_.told_dropped + figures_.told_lost >= expected) {
+      ledger_->delivered() + statistics_.told_dropped + statistics_.told_lost >= expected) {
     return true;
   }
   const std::int64_t last = std::max(last_delivery_ns_, sending_ended_ns_);
@@ -314,9 +314,9 @@ bool Worker::is_settled(std::int64_t now) const {
 void Worker::settle() {
   const std::uint64_t sent = stage_.sent.load(std::memory_order_relaxed);
   for (const Connection& each : connections_) {
-    if (each.receives) figures_.expected += sent - each.written;
+    if (each.receives) statistics_.expected += sent - each.written;
   }
-  if (last_delivery_ns_ > 0) figures_.delivering_ns = last_delivery_ns_ - begin_ns_;
+  if (last_delivery_ns_ > 0) statistics_.delivering_ns = last_delivery_ns_ - begin_ns_;
   done_receiving_ = true;
   stage_.done_receiving.fetch_add(1, std::memory_order_relaxed);
 }
@@ -341,13 +341,13 @@ void Worker::settle_accounts(const std::vector<SenderEnd>& ends) {
   for (const Connection& each : connections_) {
     if (each.sends && ends[each.number].broken) {
       const SenderEnd& end = ends[each.number];
-      figures_.lost_with_server += end.begun - std::min<std::uint64_t>(end.begun, end.heard);
+      statistics_.lost_with_server += end.begun - std::min<std::uint64_t>(end.begun, end.heard);
     }
     if (!each.receives || each.fd < 0) continue;
-    ++figures_.stayed;
-    figures_.promised += all - (each.sends ? ends[each.number].promised() : 0);
-    figures_.kept += ledger_->delivered_to(each.receiver);
-    figures_.told += each.told;
+    ++statistics_.stayed;
+    statistics_.promised += all - (each.sends ? ends[each.number].promised() : 0);
+    statistics_.kept += ledger_->delivered_to(each.receiver);
+    statistics_.told += each.told;
   }
 }
 
@@ -360,7 +360,7 @@ void Worker::receive(Connection& connection) {
       close(connection);
       return;
     }
-    figures_.received_bytes += static_cast<std::uint64_t>(count);
+    statistics_.received_bytes += static_cast<std::uint64_t>(count);
     read_lines(connection, {input_.get(), static_cast<std::size_t>(count)}, monotonic_now().ns);
     if (static_cast<std::size_t>(count) < input_bytes) return;
   }
@@ -409,17 +409,17 @@ void Worker::read_line(Connection& connection, std::string_view line, std::int64
   }
   if (stamp.sender >= plan_.sender_count() ||
       line.size() - name_end != std::size_t{plan_.message_bytes}) {
-    ++figures_.unknown_lines;
+    ++statistics_.unknown_lines;
     return;
   }
   ledger_->note(connection.receiver, stamp.sender, stamp.sequence);
-  figures_.latency.record(now - static_cast<std::int64_t>(stamp.due_ns));
+  statistics_.latency.record(now - static_cast<std::int64_t>(stamp.due_ns));
   last_delivery_ns_ = now;
 }
 
 void Worker::read_notice(Connection& connection, std::string_view line) {
   if (line.starts_with("! ")) {
-    ++figures_.refused;
+    ++statistics_.refused;
     return;
   }
   constexpr std::string_view dropped = "dropped because you read too slowly";
@@ -428,13 +428,13 @@ void Worker::read_notice(Connection& connection, std::string_view line) {
   std::uint64_t count = 0;
   if (line.starts_with("* ") && (is_lost || line.ends_with(dropped)) &&
       std::from_chars(line.data() + 2, line.data() + line.size(), count).ec == std::errc{}) {
-    (is_lost ? figures_.told_lost : figures_.told_dropped) += count;
+    (is_lost ? statistics_.told_lost : statistics_.told_dropped) += count;
     connection.told += count;
   } else if (constexpr std::string_view last = "* The last "; line.starts_with(last)) {
     (void)std::from_chars(line.data() + last.size(), line.data() + line.size(),
                           connection.history_left);
   } else if (!line.starts_with("* ")) {
-    ++figures_.unknown_lines;
+    ++statistics_.unknown_lines;
   }
 }
 

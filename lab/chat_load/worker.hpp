@@ -5,7 +5,7 @@
 //
 // Owns       its connections and figures.
 // Borrows    the plan and the stage, until it is destroyed.
-// Thread     run() is the thread; figures() may be read when it has ended.
+// Thread     run() is the thread; statistics() may be read when it has ended.
 // Allocates  when made; buffers as they are needed.
 // Fails      what goes wrong with a connection is counted, and the others go on.
 #pragma once
@@ -50,7 +50,7 @@ struct Stage {
   std::atomic<bool> interrupted = false;          // sending ends now, as if its time were over
 };
 
-struct Figures {
+struct Statistics {
   std::uint64_t connected = 0;
   std::uint64_t connect_failures = 0;
   std::uint64_t broken = 0;  // connections that ended before we did
@@ -90,7 +90,7 @@ class Worker {
   Worker& operator=(const Worker&) = delete;
 
   void run();
-  const Figures& figures() const noexcept { return figures_; }
+  const Statistics& statistics() const noexcept { return statistics_; }
   // When all have ended: what this thread knows of senders, and then what was promised to its
   // receivers.
   void add_ends(std::vector<SenderEnd>& ends) const;
@@ -149,7 +149,7 @@ class Worker {
   std::uint32_t receivers_ = 0;
   std::unique_ptr<Ledger> ledger_;
   std::unique_ptr<char[]> input_;
-  Figures figures_;
+  Statistics statistics_;
   std::int64_t next_probe_ns_ = 0;
   std::int64_t begin_ns_ = 0;
   std::int64_t cpu_began_ns_ = 0;

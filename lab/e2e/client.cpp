@@ -109,7 +109,7 @@ Driven drive(const lab::ServerProcess& server, const Drive& what) {
   driven.failures = result->total.counts.all_failures();
   driven.bytes = result->total.counts.bytes_received;
   driven.seconds = result->duration_s;
-  for (const load::OwnFigures& own : result->threads) {
+  for (const load::OwnStatistics& own : result->threads) {
     if (own.wall_ns <= 0) continue;
     const double share = static_cast<double>(own.cpu_ns) / static_cast<double>(own.wall_ns);
     driven.generator_share = std::max(driven.generator_share, share);

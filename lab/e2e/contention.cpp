@@ -262,7 +262,7 @@ class RowWriter {
     }
     return done;
   }
-  std::uint64_t commits() const { return database_->figures().commits; }
+  std::uint64_t commits() const { return database_->statistics().commits; }
 
  private:
   static Task<void> write(database::Database& db, int caller, const std::atomic<bool>& stopping,

@@ -346,11 +346,11 @@ std::string Stack::statistics() const {
   found.heap_bytes = heap.bytes;
   found.live_bytes = heap.live_bytes;
   if (database_) {
-    const database::Figures figures = database_->figures();
-    found.reads_here = figures.reads_here;
-    found.reads_pooled = figures.reads_pooled;
-    found.writes = figures.writes;
-    found.commits = figures.commits;
+    const database::Statistics statistics = database_->statistics();
+    found.reads_here = statistics.reads_here;
+    found.reads_pooled = statistics.reads_pooled;
+    found.writes = statistics.writes;
+    found.commits = statistics.commits;
   }
   std::string text;
   container::write_json(found, text);

@@ -14,7 +14,7 @@ inline void expect_all_accounted_for(const RunResult& result) {
   for (std::size_t index = 0; index < failure_count; ++index) {
     if (is_of_request(static_cast<Failure>(index))) ended += counts.failures[index];
   }
-  for (const OwnFigures& own : result.threads) ended += own.in_flight_at_end;
+  for (const OwnStatistics& own : result.threads) ended += own.in_flight_at_end;
   EXPECT_EQ(counts.sent, ended);
   EXPECT_EQ(result.total.latency.count(), counts.requests);
 }

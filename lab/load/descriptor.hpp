@@ -1,8 +1,8 @@
-// Descriptor: a file descriptor that is closed with its owner; Bell: an eventfd that wakes whoever
-// waits on it.
+// Descriptor: a file descriptor that is closed with its owner; Doorbell: an eventfd that wakes
+// whoever waits on it.
 //
-// Thread     Bell::ring may be called by any; the rest belongs to the owner.
-// Fails      a Bell that cannot be made throws std::system_error: without one no run begins.
+// Thread     Doorbell::ring may be called by any; the rest belongs to the owner.
+// Fails      a Doorbell that cannot be made throws std::system_error: without one no run begins.
 #pragma once
 
 #include <sys/eventfd.h>
@@ -32,9 +32,9 @@ class Descriptor {
   int fd_;
 };
 
-class Bell {
+class Doorbell {
  public:
-  Bell() : fd_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
+  Doorbell() : fd_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
     if (fd_.get() < 0) throw std::system_error(errno, std::system_category(), "eventfd");
   }
   void ring() noexcept {

@@ -30,7 +30,7 @@ std::uint64_t Counts::all_failures() const noexcept {
   return std::accumulate(failures.begin(), failures.end(), std::uint64_t{0});
 }
 
-void Figures::add(const Figures& other) noexcept {
+void Statistics::add(const Statistics& other) noexcept {
   counts.add(other.counts);
   latency.add(other.latency);
   connect.add(other.connect);
@@ -39,7 +39,7 @@ void Figures::add(const Figures& other) noexcept {
   receive_lag.add(other.receive_lag);
 }
 
-void Figures::reset() noexcept {
+void Statistics::reset() noexcept {
   counts = {};
   latency.reset();
   connect.reset();

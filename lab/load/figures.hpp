@@ -1,4 +1,4 @@
-// Figures: what one thread saw during one interval. Added up over intervals and threads they are
+// Statistics: what one thread saw during one interval. Added up over intervals and threads they are
 // the result of the run.
 //
 // Owns       its counts. Thread: one at a time; see Worker for how it changes hands.
@@ -38,7 +38,7 @@ struct Counts {
   std::uint64_t all_failures() const noexcept;
 };
 
-struct Figures {
+struct Statistics {
   Counts counts;
   Histogram latency;      // of `requests`
   Histogram connect;      // connect() to established
@@ -46,7 +46,7 @@ struct Figures {
   Histogram send_lag;     // open loop: how much later than it could have been a request was sent
   Histogram receive_lag;  // how long a reply may have waited to be read since epoll told of it
 
-  void add(const Figures& other) noexcept;
+  void add(const Statistics& other) noexcept;
   void reset() noexcept;
 };
 

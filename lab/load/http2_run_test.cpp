@@ -260,7 +260,7 @@ TEST(Http2Load, an_open_loop_sends_every_request_of_its_schedule) {
   plan.rates.add(plan.duration, 500, 500);
   const auto result = run(plan, server.port());
   std::uint64_t unsent = 0;
-  for (const OwnFigures& own : result->threads) unsent += own.unsent;
+  for (const OwnStatistics& own : result->threads) unsent += own.unsent;
   EXPECT_EQ(result->total.counts.requests + unsent, 200u);
   EXPECT_EQ(result->total.counts.all_failures(), 0u);
   expect_all_accounted_for(*result);

@@ -73,7 +73,7 @@ Json generator_of(const ReportInput& input) {
   const RunResult& result = input.result;
   std::int64_t stall_max_ns = 0;
   Json threads = Json::array();
-  for (const OwnFigures& own : result.threads) {
+  for (const OwnStatistics& own : result.threads) {
     stall_max_ns = std::max(stall_max_ns, own.stall_max_ns);
     threads.push_back({{"wall_s", seconds_of(own.wall_ns)},
                        {"cpu_s", seconds_of(own.cpu_ns)},
@@ -95,7 +95,7 @@ Json generator_of(const ReportInput& input) {
 
 Json series_of(const RunResult& result) {
   Json json = Json::array();
-  for (const IntervalFigures& row : result.series) {
+  for (const IntervalStatistics& row : result.series) {
     const double rate = row.duration_s > 0 ? static_cast<double>(row.requests) / row.duration_s : 0;
     json.push_back({{"begin_s", rounded(row.begin_s)},
                     {"duration_s", rounded(row.duration_s)},
@@ -128,7 +128,7 @@ Json tls_of(const RunResult& result, double duration_s) {
 Json schedule_of(const RunResult& result) {
   std::uint64_t unsent = 0;
   std::uint64_t held_back = 0;
-  for (const OwnFigures& own : result.threads) {
+  for (const OwnStatistics& own : result.threads) {
     unsent += own.unsent;
     held_back += own.held_back;
   }
@@ -165,7 +165,7 @@ std::string write_json(const ReportInput& input) {
   const Counts& counts = result.total.counts;
   const double duration_s = std::max(1e-9, result.duration_s);
   std::uint64_t in_flight = 0;
-  for (const OwnFigures& own : result.threads) in_flight += own.in_flight_at_end;
+  for (const OwnStatistics& own : result.threads) in_flight += own.in_flight_at_end;
   Json json = {
       {"program", "katana-load"},
       {"version", KATANA_VERSION},

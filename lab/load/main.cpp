@@ -34,7 +34,7 @@ class Observer : public RunObserver {
   Observer(Progress* progress, HdrLog* log, std::string url)
       : progress_(progress), log_(log), url_(std::move(url)) {}
 
-  void on_interval(const IntervalFigures& interval, const Figures& counted,
+  void on_interval(const IntervalStatistics& interval, const Statistics& counted,
                    const RunResult& so_far) override {
     if (progress_ != nullptr) progress_->show(interval, so_far);
     if (log_ == nullptr) return;

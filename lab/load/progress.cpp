@@ -18,11 +18,11 @@ std::string bar(double share) {
 }
 
 // The last rates, each as one of eight heights.
-std::string sparkline(const std::vector<IntervalFigures>& series) {
+std::string sparkline(const std::vector<IntervalStatistics>& series) {
   constexpr const char* heights[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
   const std::size_t count = std::min(series.size(), bar_width);
   double highest = 1;
-  const auto rate_of = [](const IntervalFigures& row) {
+  const auto rate_of = [](const IntervalStatistics& row) {
     return row.duration_s > 0 ? static_cast<double>(row.requests) / row.duration_s : 0;
   };
   for (std::size_t at = series.size() - count; at < series.size(); ++at) {
@@ -37,7 +37,7 @@ std::string sparkline(const std::vector<IntervalFigures>& series) {
 
 }  // namespace
 
-void Progress::show(const IntervalFigures& interval, const RunResult& so_far) {
+void Progress::show(const IntervalStatistics& interval, const RunResult& so_far) {
   // The last replies after the end make an interval of their own, too short to show a rate of.
   constexpr double shortest_share = 0.05;
   const double usual_s = static_cast<double>(plan_.interval.ns) / 1e9;
@@ -49,7 +49,7 @@ void Progress::show(const IntervalFigures& interval, const RunResult& so_far) {
   }
 }
 
-void Progress::show_line(const IntervalFigures& interval) {
+void Progress::show_line(const IntervalStatistics& interval) {
   const double rate = static_cast<double>(interval.requests) / std::max(1e-9, interval.duration_s);
   fmt::print(out_, "{:8.1f} s {} {:>8}/s  p50 {}  p99 {}  max {}  errors {}  connections {}\n",
              interval.begin_s + interval.duration_s, interval.warm_up ? "warm-up" : "       ",
@@ -58,7 +58,7 @@ void Progress::show_line(const IntervalFigures& interval) {
   std::fflush(out_);
 }
 
-void Progress::show_block(const IntervalFigures& interval, const RunResult& so_far) {
+void Progress::show_block(const IntervalStatistics& interval, const RunResult& so_far) {
   const double at_s = interval.begin_s + interval.duration_s;
   const double all_s = static_cast<double>(plan_.duration.ns) / 1e9;
   const double rate = static_cast<double>(interval.requests) / std::max(1e-9, interval.duration_s);

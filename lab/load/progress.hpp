@@ -16,13 +16,13 @@ class Progress {
   Progress(const LoadPlan& plan, std::FILE* out, bool on_terminal)
       : plan_(plan), out_(out), on_terminal_(on_terminal) {}
 
-  void show(const IntervalFigures& interval, const RunResult& so_far);
+  void show(const IntervalStatistics& interval, const RunResult& so_far);
   // Takes the block off the terminal: the result follows.
   void clear();
 
  private:
-  void show_line(const IntervalFigures& interval);
-  void show_block(const IntervalFigures& interval, const RunResult& so_far);
+  void show_line(const IntervalStatistics& interval);
+  void show_block(const IntervalStatistics& interval, const RunResult& so_far);
 
   const LoadPlan& plan_;
   std::FILE* out_;

@@ -51,7 +51,7 @@ class Run {
   Run(const LoadPlan& plan, const Target& target, RunObserver* observer)
       : plan_(plan), observer_(observer), result_(std::make_unique<RunResult>()) {
     for (std::uint32_t index = 0; index < plan.threads; ++index) {
-      workers_.push_back(std::make_unique<Worker>(plan, target, index, bell_));
+      workers_.push_back(std::make_unique<Worker>(plan, target, index, doorbell_));
       result_->memory_bytes_max += workers_.back()->memory_bytes_max();
     }
   }
@@ -94,10 +94,10 @@ class Run {
       if (is_met || left_ns <= 0) return;
       const timespec timeout{.tv_sec = std::min<std::int64_t>(left_ns / 1'000'000'000, 3600),
                              .tv_nsec = left_ns % 1'000'000'000};
-      pollfd waited[] = {{bell_.fd(), POLLIN, 0}, {interrupts_.fd(), POLLIN, 0}};
+      pollfd waited[] = {{doorbell_.fd(), POLLIN, 0}, {interrupts_.fd(), POLLIN, 0}};
       const nfds_t count = result_->interrupted ? 1 : 2;
       ::ppoll(waited, count, &timeout, nullptr);
-      bell_.silence();
+      doorbell_.silence();
       if (!result_->interrupted && interrupts_.take()) {
         result_->interrupted = true;
         interrupted_at_ = monotonic_now();
@@ -135,7 +135,7 @@ class Run {
   }
 
   void end_interval(Instant begin, Instant end) {
-    IntervalFigures row;
+    IntervalStatistics row;
     row.begin_s = static_cast<double>((begin - window_begin_).ns) / 1e9;
     row.duration_s = static_cast<double>((end - begin).ns) / 1e9;
     row.warm_up = begin < window_begin_;
@@ -186,8 +186,8 @@ class Run {
   RunObserver* observer_;
   std::unique_ptr<RunResult> result_;
   Interrupts interrupts_;
-  Bell bell_;
-  Figures interval_;
+  Doorbell doorbell_;
+  Statistics interval_;
   Instant window_begin_;
   Instant last_begin_;
   Instant interrupted_at_;
@@ -195,7 +195,7 @@ class Run {
   std::vector<std::jthread> threads_;
 };
 
-// Sockets, an epoll instance and a bell for each thread, and what the process has anyway.
+// Sockets, an epoll instance and a doorbell for each thread, and what the process has anyway.
 Result<void> raise_descriptor_limit(const LoadPlan& plan) {
   const rlim_t wanted = plan.connections + 2 * plan.threads + 32;
   rlimit limit;

@@ -18,7 +18,7 @@
 
 namespace katana::load {
 
-struct IntervalFigures {
+struct IntervalStatistics {
   double begin_s = 0;  // since the measured window began; negative during the warm-up
   double duration_s = 0;
   std::uint64_t requests = 0;  // answered as expected; in the warm-up, ended
@@ -33,9 +33,9 @@ struct IntervalFigures {
 };
 
 struct RunResult {
-  Figures total;
-  std::vector<IntervalFigures> series;  // at most series_max; later ones are in `total` only
-  std::vector<OwnFigures> threads;
+  Statistics total;
+  std::vector<IntervalStatistics> series;  // at most series_max; later ones are in `total` only
+  std::vector<OwnStatistics> threads;
   double duration_s = 0;     // of the measured window
   double began_epoch_s = 0;  // of the measured window, wall clock
   bool interrupted = false;
@@ -52,7 +52,7 @@ class RunObserver {
  public:
   virtual ~RunObserver() = default;
   // After each interval, with what was counted in it and the result up to it.
-  virtual void on_interval(const IntervalFigures& interval, const Figures& counted,
+  virtual void on_interval(const IntervalStatistics& interval, const Statistics& counted,
                            const RunResult& so_far) = 0;
 };
 

@@ -50,7 +50,7 @@ std::unique_ptr<RunResult> run(const LoadPlan& plan, std::uint16_t port, Request
 // Due, and no connection was free for it until the end: on a machine that stands still then.
 std::uint64_t unsent_of(const RunResult& result) {
   std::uint64_t unsent = 0;
-  for (const OwnFigures& own : result.threads) unsent += own.unsent;
+  for (const OwnStatistics& own : result.threads) unsent += own.unsent;
   return unsent;
 }
 
@@ -367,7 +367,7 @@ TEST(OpenLoop, sends_every_request_of_its_schedule) {
 
 // Lets the server's tenth reply wait for 300 ms of the generator's own clock.
 struct Stall : RunObserver {
-  void on_interval(const IntervalFigures& row, const Figures&, const RunResult&) override {
+  void on_interval(const IntervalStatistics& row, const Statistics&, const RunResult&) override {
     const double now_s = row.begin_s + row.duration_s;
     // From the next interval on: of this one the end may lie before what is seen now.
     if (!std::exchange(is_seen, has_begun.load())) return;
@@ -444,7 +444,8 @@ TEST(Intervals, add_up_to_the_whole) {
   plan.interval = milliseconds(50);
   class Sum : public RunObserver {
    public:
-    void on_interval(const IntervalFigures&, const Figures& counted, const RunResult&) override {
+    void on_interval(const IntervalStatistics&, const Statistics& counted,
+                     const RunResult&) override {
       latency.add(counted.latency);
     }
     Histogram latency;
@@ -457,7 +458,7 @@ TEST(Intervals, add_up_to_the_whole) {
   EXPECT_GE((*result)->series.size(), 2u);
   EXPECT_TRUE(std::ranges::equal(sum.latency.counts(), (*result)->total.latency.counts()));
   std::uint64_t requests = 0;
-  for (const IntervalFigures& row : (*result)->series) requests += row.requests;
+  for (const IntervalStatistics& row : (*result)->series) requests += row.requests;
   EXPECT_EQ(requests, (*result)->total.counts.requests);
   EXPECT_EQ(requests + unsent_of(**result), 300u);
 }

@@ -47,7 +47,7 @@ std::string shown(bool on_terminal, const std::vector<double>& durations_s) {
   RunResult so_far;
   Progress progress(plan, file, on_terminal);
   for (const double duration_s : durations_s) {
-    IntervalFigures row;
+    IntervalStatistics row;
     row.duration_s = duration_s;
     row.requests = 100;
     so_far.series.push_back(row);

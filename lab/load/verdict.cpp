@@ -17,7 +17,7 @@ struct Sums {
 
 Sums sum_of(const RunResult& result) {
   Sums sums;
-  for (const OwnFigures& own : result.threads) {
+  for (const OwnStatistics& own : result.threads) {
     sums.wall_ns = std::max(sums.wall_ns, own.wall_ns);
     sums.stalled_ns = std::max(sums.stalled_ns, own.stalled_ns);
     sums.unsent += own.unsent;
@@ -30,7 +30,7 @@ Sums sum_of(const RunResult& result) {
 double ms(std::int64_t ns) { return static_cast<double>(ns) / 1e6; }
 
 void judge_threads(const RunResult& result, Verdict& verdict) {
-  for (const OwnFigures& own : result.threads) {
+  for (const OwnStatistics& own : result.threads) {
     if (own.wall_ns <= 0) continue;
     const auto wall = static_cast<double>(own.wall_ns);
     const double cpu =

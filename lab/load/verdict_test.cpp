@@ -19,7 +19,7 @@ LoadPlan open_plan() {
 RunResult calm_result() {
   RunResult result;
   result.duration_s = 10;
-  OwnFigures own;
+  OwnStatistics own;
   own.wall_ns = 10'000'000'000;
   own.cpu_ns = 5'000'000'000;
   result.threads.push_back(own);

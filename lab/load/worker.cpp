@@ -42,11 +42,11 @@ std::uint64_t share_of(std::uint64_t all, std::uint32_t index, std::uint32_t of)
 
 }  // namespace
 
-Worker::Worker(const LoadPlan& plan, const Target& target, std::uint32_t index, Bell& bell)
+Worker::Worker(const LoadPlan& plan, const Target& target, std::uint32_t index, Doorbell& doorbell)
     : plan_(plan),
       target_(target),
       index_(index),
-      outer_bell_(bell),
+      outer_doorbell_(doorbell),
       schedule_(plan.rates, {.index = index,
                              .of = plan.threads,
                              .burst = plan.burst,
@@ -88,17 +88,17 @@ std::size_t Worker::memory_bytes_max() const noexcept {
 
 void Worker::start(Instant begin) noexcept {
   start_ns_.store(begin.ns, std::memory_order_release);
-  bell_.ring();
+  doorbell_.ring();
 }
 
 void Worker::abandon() noexcept {
   abandon_.store(true, std::memory_order_release);
-  bell_.ring();
+  doorbell_.ring();
 }
 
 void Worker::flip() noexcept {
   flips_asked_.fetch_add(1, std::memory_order_release);
-  bell_.ring();
+  doorbell_.ring();
 }
 
 void Worker::run() noexcept {
@@ -108,7 +108,7 @@ void Worker::run() noexcept {
   finish();
   ready_.store(true, std::memory_order_release);
   done_.store(true, std::memory_order_release);
-  outer_bell_.ring();
+  outer_doorbell_.ring();
 }
 
 bool Worker::prepare() {
@@ -120,7 +120,7 @@ bool Worker::prepare() {
   prctl(PR_SET_TIMERSLACK, 1);
   epoll_ = Descriptor(::epoll_create1(EPOLL_CLOEXEC));
   epoll_event event{.events = EPOLLIN, .data = {.u64 = bell_tag}};
-  if (epoll_.get() < 0 || ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, bell_.fd(), &event) != 0) {
+  if (epoll_.get() < 0 || ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, doorbell_.fd(), &event) != 0) {
     problem_ = fmt::format("no epoll instance: {}", std::strerror(errno));
     return false;
   }
@@ -204,9 +204,9 @@ void Worker::obey() noexcept {
   }
   const std::uint32_t done = flips_done_.load(std::memory_order_relaxed);
   if (flips_asked_.load(std::memory_order_acquire) == done) return;
-  now_ = &figures_[(done + 1) % 2];
+  now_ = &statistics_[(done + 1) % 2];
   flips_done_.store(done + 1, std::memory_order_release);
-  outer_bell_.ring();
+  outer_doorbell_.ring();
 }
 
 void Worker::publish_gauges() noexcept {
@@ -242,7 +242,7 @@ void Worker::advance_phase() {
           !ready_.load(std::memory_order_relaxed)) {
         publish_gauges();  // whoever sees that it is ready asks how many are open
         ready_.store(true, std::memory_order_release);
-        outer_bell_.ring();
+        outer_doorbell_.ring();
       }
       if (now_ns_ >= begin_ns_) begin_run();
       return;

@@ -39,7 +39,7 @@ struct Frame;
 namespace katana::load {
 
 // How the generator itself fared, in the measured window.
-struct OwnFigures {
+struct OwnStatistics {
   std::int64_t wall_ns = 0;
   std::int64_t cpu_ns = 0;
   std::int64_t spun_ns = 0;       // of cpu_ns: in the busy tail
@@ -57,7 +57,7 @@ class Worker {
  public:
   static constexpr std::int64_t stall_ns_min = 10'000'000;
 
-  Worker(const LoadPlan& plan, const Target& target, std::uint32_t index, Bell& bell);
+  Worker(const LoadPlan& plan, const Target& target, std::uint32_t index, Doorbell& doorbell);
   ~Worker();
 
   void run() noexcept;
@@ -75,12 +75,12 @@ class Worker {
     return flips_done_.load(std::memory_order_acquire) ==
            flips_asked_.load(std::memory_order_relaxed);
   }
-  Figures& taken() noexcept {
-    return figures_[1 - flips_done_.load(std::memory_order_acquire) % 2];
+  Statistics& taken() noexcept {
+    return statistics_[1 - flips_done_.load(std::memory_order_acquire) % 2];
   }
   // REQUIRES that the thread has ended.
-  Figures& rest() noexcept { return *now_; }
-  const OwnFigures& own() const noexcept { return own_; }
+  Statistics& rest() noexcept { return *now_; }
+  const OwnStatistics& own() const noexcept { return own_; }
   const std::string& problem() const noexcept { return problem_; }
   // What the first TLS handshake agreed on, and the first thing that went wrong with a handshake of
   // TLS or WebSocket, or with TLS.
@@ -214,8 +214,8 @@ class Worker {
   const LoadPlan& plan_;
   const Target& target_;
   const std::uint32_t index_;
-  Bell& outer_bell_;
-  Bell bell_;
+  Doorbell& outer_doorbell_;
+  Doorbell doorbell_;
   Descriptor epoll_;
   Schedule schedule_;
   std::unique_ptr<char[]> scratch_;
@@ -233,9 +233,9 @@ class Worker {
   std::string upgrade_problem_;
   std::string problem_;
 
-  Figures figures_[2];
-  Figures* now_ = &figures_[0];
-  OwnFigures own_;
+  Statistics statistics_[2];
+  Statistics* now_ = &statistics_[0];
+  OwnStatistics own_;
   std::int64_t now_ns_ = 0;
   std::int64_t turn_ns_ = 0;
   std::int64_t begin_ns_ = INT64_MAX;  // of the warm-up

@@ -130,7 +130,7 @@ bool Worker::finish_connect(Connection& connection) {
 }
 
 void Worker::on_event(const epoll_event& event) {
-  if (event.data.u64 == bell_tag) return bell_.silence();
+  if (event.data.u64 == bell_tag) return doorbell_.silence();
   Connection& connection = connections_[event.data.u64 & UINT32_MAX];
   if (connection.generation != event.data.u64 >> 32 || connection.fd < 0) return;
   constexpr std::uint32_t ended = EPOLLRDHUP | EPOLLHUP | EPOLLERR;

@@ -96,7 +96,7 @@ struct Stores {
       records.put(id, record_of(id));
       map.put(id, std::make_shared<const Record>(record_of(id)), never);
     }
-    micro::expect(records.figures().entries == keys, "all records are kept");
+    micro::expect(records.statistics().entries == keys, "all records are kept");
   }
   net::Clock clock;  // the time of who has a reactor
   Records records = *Records::make({.name = "records", .ttl = seconds(24 * 3600)});
@@ -220,7 +220,7 @@ void ask_puts(micro::Suite& suite) {
                                     }
                                   });
                                 }}});
-  micro::expect(small.figures().bytes <= small.options().bytes_max, "the bound is one");
+  micro::expect(small.statistics().bytes <= small.options().bytes_max, "the bound is one");
 }
 
 // ---- how often there is a hit ----

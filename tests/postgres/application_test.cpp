@@ -141,7 +141,7 @@ TEST(PostgresApplication, what_is_notified_is_an_event_and_so_is_a_loss_of_the_c
   const auto started = app.start(line_of(settings.url));
   ASSERT_TRUE(started) << started.error().describe();
   std::thread clients([&] {
-    while (topic.figures().published < 1) std::this_thread::yield();  // the server listens
+    while (topic.statistics().published < 1) std::this_thread::yield();  // the server listens
     server::Client reader(app.port());
     reader.send_get("/events");
     reader.receive_until("\n\n\r\n");  // the beginning of the stream

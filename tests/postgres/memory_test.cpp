@@ -102,7 +102,7 @@ TEST_F(PostgresMemory, an_idle_connection_takes_at_most_16_kib_beside_libpq) {
     }
   }
   loop_.run(first());
-  EXPECT_EQ(database_->figures().readers, unsigned(connections));
+  EXPECT_EQ(database_->statistics().readers, unsigned(connections));
   const std::int64_t each = (live_bytes - before) / connections;
   std::printf("%lld bytes for each idle connection with 6 statements\n",
               static_cast<long long>(each));

@@ -166,7 +166,7 @@ TYPED_TEST(PostgresReactors, each_has_connections_of_its_own) {
 TYPED_TEST(PostgresReactors, more_of_them_than_connections_are_served) {
   this->open(1);
   this->run_on(4);
-  EXPECT_LE(this->db().figures().readers, 1u);
+  EXPECT_LE(this->db().statistics().readers, 1u);
 }
 
 // Two connections, of which one is that of the backend's own thread; every reactor asks for more
@@ -201,7 +201,7 @@ TYPED_TEST(PostgresReactors, few_connections_are_shared_fairly_under_load) {
           (void)callers.back().start();
         }
         while (!ends) {
-          EXPECT_LE(this->db().figures().readers, 2u);
+          EXPECT_LE(this->db().statistics().readers, 2u);
           co_await net::sleep_for(milliseconds(1));
         }
         for (const Task<void>& caller : callers) {
@@ -228,7 +228,7 @@ TYPED_TEST(PostgresReactors, a_reactor_that_ends_gives_its_connections_back) {
     ReactorThread<TypeParam> reactor([this, id] { return this->work(id); });
   }
   EXPECT_EQ(this->finished_.load(), 6);
-  EXPECT_LE(this->db().figures().readers, 1u) << "that of the backend's own thread";
+  EXPECT_LE(this->db().statistics().readers, 1u) << "that of the backend's own thread";
 }
 
 TYPED_TEST(PostgresReactors, plain_reads_of_a_turn_share_a_sync) {

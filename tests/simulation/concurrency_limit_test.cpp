@@ -27,7 +27,7 @@ class LimitedRoute : public testing::Test {
       Group group = router.group("/limited");
       group.use(*limit_);
       group.get("/{n}", [this, work](Path<std::string> n) -> Task<Reply> {
-        most_ = std::max(most_, limit_->figures().running);
+        most_ = std::max(most_, limit_->statistics().running);
         order_ += *n;
         co_await net::sleep_for(work);
         co_return Reply::text(Text(*n));
@@ -51,8 +51,8 @@ class LimitedRoute : public testing::Test {
         ids, [&](std::uint32_t id) { return client_->reply(id).status == status; }));
   }
   void rest() {
-    EXPECT_EQ(limit_->figures().running, 0u);
-    EXPECT_EQ(limit_->figures().waiting, 0u);
+    EXPECT_EQ(limit_->statistics().running, 0u);
+    EXPECT_EQ(limit_->statistics().waiting, 0u);
     client_->peer().close();
     expect_rest(*world_);
   }
@@ -82,8 +82,8 @@ TEST_F(LimitedRoute, a_full_queue_and_a_long_wait_are_answered_503) {
   EXPECT_TRUE(client_->wait_for_all());
   EXPECT_EQ(answered(ids, "200"), 2u);
   EXPECT_EQ(answered(ids, "503"), 4u);
-  EXPECT_EQ(limit_->figures().refused_full, 2u);
-  EXPECT_EQ(limit_->figures().refused_late, 2u);
+  EXPECT_EQ(limit_->statistics().refused_full, 2u);
+  EXPECT_EQ(limit_->statistics().refused_late, 2u);
   rest();
 }
 
@@ -109,17 +109,17 @@ TEST_F(LimitedRoute, who_leaves_gives_the_place_back_whether_it_ran_or_waited) {
   limit({.running_max = 1}, seconds(5));
   const auto ids = ask(4);
   world_->run_for(milliseconds(50));
-  EXPECT_EQ(limit_->figures().waiting, 3u);
+  EXPECT_EQ(limit_->statistics().waiting, 3u);
   client_->send(http2::FrameType::rst_stream, 0, ids[1], http2::number(8));  // waits
   client_->send(http2::FrameType::rst_stream, 0, ids[0], http2::number(8));  // runs
   world_->run_for(milliseconds(50));
   EXPECT_EQ(order_, "ac");
-  EXPECT_EQ(limit_->figures().waiting, 1u);
+  EXPECT_EQ(limit_->statistics().waiting, 1u);
   // Both at once: the place that comes free is passed on by a message that finds nobody.
   client_->send(http2::FrameType::rst_stream, 0, ids[2], http2::number(8));
   client_->send(http2::FrameType::rst_stream, 0, ids[3], http2::number(8));
   world_->run_for(milliseconds(50));
-  EXPECT_EQ(limit_->figures().running, 0u);
+  EXPECT_EQ(limit_->statistics().running, 0u);
   rest();
 }
 
@@ -131,16 +131,16 @@ TEST_F(LimitedRoute, a_websocket_connection_keeps_its_place_until_it_ends) {
   world_->run_for(milliseconds(20));
   EXPECT_EQ(client_->reply(first).status, "200");
   EXPECT_EQ(client_->reply(second).status, "200");
-  EXPECT_EQ(limit_->figures().running, 2u);
+  EXPECT_EQ(limit_->statistics().running, 2u);
   const std::uint32_t third = client_->connect("/limited-socket");
   world_->run_for(milliseconds(100));
   EXPECT_EQ(client_->reply(third).status, "503");
   client_->send(http2::FrameType::rst_stream, 0, first, http2::number(8));
   world_->run_for(milliseconds(10));
-  EXPECT_EQ(limit_->figures().running, 1u);
+  EXPECT_EQ(limit_->statistics().running, 1u);
   client_->send_data(second, {}, true);
   world_->run_for(milliseconds(10));
-  EXPECT_EQ(limit_->figures().running, 0u);
+  EXPECT_EQ(limit_->statistics().running, 0u);
   // The same on a connection of HTTP/1.1.
   ScriptedClient old(*world_);
   old.send_bytes(head_of("GET", "/limited-socket",
@@ -148,7 +148,7 @@ TEST_F(LimitedRoute, a_websocket_connection_keeps_its_place_until_it_ends) {
                          "Sec-WebSocket-Version: 13\r\n"
                          "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"));
   world_->run_for(milliseconds(20));
-  EXPECT_EQ(limit_->figures().running, 1u);
+  EXPECT_EQ(limit_->statistics().running, 1u);
   old.peer().reset();
   world_->run_for(milliseconds(20));
   rest();
@@ -160,7 +160,7 @@ TEST_F(LimitedRoute, a_connection_that_breaks_takes_its_places_along) {
   world_->run_for(milliseconds(50));
   client_->peer().reset();
   world_->run_for(milliseconds(50));
-  EXPECT_EQ(limit_->figures().running, 0u);
+  EXPECT_EQ(limit_->statistics().running, 0u);
   expect_rest(*world_);
 }
 

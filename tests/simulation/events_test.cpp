@@ -71,13 +71,13 @@ TEST(EventTopic, a_reader_is_told_what_is_published_from_then_on_in_order_and_wi
   const std::string& head = reader.reader().partial().head;
   EXPECT_NE(head.find("Content-Type: text/event-stream\r\n"), std::string::npos) << head;
   EXPECT_NE(head.find("Cache-Control: no-store\r\n"), std::string::npos) << head;
-  EXPECT_EQ(scene.topic.figures().delivered, 2u);
+  EXPECT_EQ(scene.topic.statistics().delivered, 2u);
 }
 
 TEST(EventTopic, every_reader_is_told_the_same) {
   Scene scene;
   Reader first(scene), second(scene), third(scene);
-  EXPECT_EQ(scene.topic.figures().subscribers, 3u);
+  EXPECT_EQ(scene.topic.statistics().subscribers, 3u);
   scene.publish("news");
   scene.run_for_a_while();
   for (const Reader* each : {&first, &second, &third}) {
@@ -146,8 +146,8 @@ TEST(EventTopic, a_reader_that_was_away_for_too_long_is_told_how_much_it_lost) {
   EXPECT_EQ(reader.told(),
             "event: lost\ndata: 5\n\n"
             "id: a-8\ndata: 8\n\nid: a-9\ndata: 9\n\nid: a-10\ndata: 10\n\n");
-  EXPECT_EQ(scene.topic.figures().lost, 5u);
-  EXPECT_EQ(scene.topic.figures().events_kept, 3u);
+  EXPECT_EQ(scene.topic.statistics().lost, 5u);
+  EXPECT_EQ(scene.topic.statistics().events_kept, 3u);
 }
 
 TEST(EventTopic, a_new_reader_is_told_the_latest_when_that_is_wanted) {
@@ -177,15 +177,15 @@ TEST(EventTopic, a_slow_reader_loses_the_oldest_and_costs_bounded_memory) {
     scene.publish(std::string(piece_bytes, 'x'));
     scene.world.run_for(milliseconds(5));
   }
-  EXPECT_EQ(scene.topic.figures().lost, 0u);  // it is told when it reads again
+  EXPECT_EQ(scene.topic.statistics().lost, 0u);  // it is told when it reads again
   const net::ReactorOptions& reactor = scene.world.reactor().options();
   EXPECT_LE(scene.world.memory_peak().output, 3 * reactor.outbox_high_bytes);
   slow.peer().start_reading();
   scene.world.run_for(seconds(5));
-  const EventTopicFigures figures = scene.topic.figures();
-  EXPECT_GT(figures.lost, 300u);
-  EXPECT_EQ(figures.delivered + figures.lost, 2 * count);
-  EXPECT_NE(slow.told().find(fmt::format("event: lost\ndata: {}\n\n", figures.lost)),
+  const EventTopicStatistics statistics = scene.topic.statistics();
+  EXPECT_GT(statistics.lost, 300u);
+  EXPECT_EQ(statistics.delivered + statistics.lost, 2 * count);
+  EXPECT_NE(slow.told().find(fmt::format("event: lost\ndata: {}\n\n", statistics.lost)),
             std::string::npos);
   std::size_t octets_told = 0;
   for (std::uint64_t number = 1; number <= count; ++number) {
@@ -208,8 +208,8 @@ TEST(EventTopic, a_slow_reader_is_disconnected_where_that_is_the_policy) {
   slow.peer().start_reading();
   ASSERT_TRUE(slow.wait_for(1, seconds(10)));  // the stream has ended in order
   EXPECT_EQ(slow.told().find("lost"), std::string::npos);
-  EXPECT_EQ(scene.topic.figures().disconnected, 1u);
-  EXPECT_EQ(scene.topic.figures().subscribers, 0u);
+  EXPECT_EQ(scene.topic.statistics().disconnected, 1u);
+  EXPECT_EQ(scene.topic.statistics().subscribers, 0u);
 }
 
 // ---- the end ---------------------------------------------------------------------------------
@@ -220,14 +220,14 @@ TEST(EventTopic, a_reader_that_leaves_is_forgotten) {
     Reader leaving(scene), staying(scene);
     leaving.peer().close();
     scene.world.run_for(seconds(3));
-    EXPECT_EQ(scene.topic.figures().subscribers, 1u);
+    EXPECT_EQ(scene.topic.statistics().subscribers, 1u);
     scene.publish("news");
     scene.run_for_a_while();
     EXPECT_EQ(staying.told(), "id: a-1\ndata: news\n\n");
     staying.peer().close();
   }
   expect_rest(scene.world);
-  EXPECT_EQ(scene.topic.figures().subscribers, 0u);
+  EXPECT_EQ(scene.topic.statistics().subscribers, 0u);
 }
 
 TEST(EventTopic, draining_sends_what_was_published_and_ends_the_stream_in_order) {
@@ -240,7 +240,7 @@ TEST(EventTopic, draining_sends_what_was_published_and_ends_the_stream_in_order)
   EXPECT_EQ(reader.replies()[0].framing, Framing::chunked);
   EXPECT_EQ(reader.told(), "id: a-1\ndata: last words\n\n");
   EXPECT_EQ(scene.world.reactor().counters().cut_off, 0u);
-  EXPECT_EQ(scene.topic.figures().subscribers, 0u);
+  EXPECT_EQ(scene.topic.statistics().subscribers, 0u);
 }
 
 TEST(EventTopic, a_slow_reader_is_sent_the_rest_when_the_server_drains) {
@@ -256,7 +256,7 @@ TEST(EventTopic, a_slow_reader_is_sent_the_rest_when_the_server_drains) {
   ASSERT_TRUE(reader.wait_for_end(seconds(20)));
   ASSERT_EQ(reader.replies().size(), 1u);
   EXPECT_GT(reader.told().size(), count * 4'000);
-  EXPECT_EQ(scene.topic.figures().delivered, count);
+  EXPECT_EQ(scene.topic.statistics().delivered, count);
 }
 
 TEST(EventTopic, HEAD_is_answered_and_subscribes_nobody) {
@@ -266,7 +266,7 @@ TEST(EventTopic, HEAD_is_answered_and_subscribes_nobody) {
   EXPECT_TRUE(client.wait_for(1));
   EXPECT_EQ(client.status(), 200u);
   scene.run_for_a_while();
-  EXPECT_EQ(scene.topic.figures().subscribers, 0u);
+  EXPECT_EQ(scene.topic.statistics().subscribers, 0u);
 }
 
 TEST(EventTopic, over_http2_streams_stay_and_end_likewise) {
@@ -279,7 +279,7 @@ TEST(EventTopic, over_http2_streams_stay_and_end_likewise) {
   scene.publish("one");
   scene.world.run_for(seconds(20));
   EXPECT_EQ(client.over(), 0u);
-  EXPECT_EQ(scene.topic.figures().subscribers, 2u);
+  EXPECT_EQ(scene.topic.statistics().subscribers, 2u);
   scene.publish("two");
   scene.world.reactor().request_drain(seconds(10));
   scene.world.run_for(seconds(3));
@@ -287,7 +287,7 @@ TEST(EventTopic, over_http2_streams_stay_and_end_likewise) {
     EXPECT_TRUE(client.reply(id).ended);
     EXPECT_EQ(client.reply(id).content, ":\n\nid: a-1\ndata: one\n\n:\n\nid: a-2\ndata: two\n\n");
   }
-  EXPECT_EQ(scene.topic.figures().subscribers, 0u);
+  EXPECT_EQ(scene.topic.statistics().subscribers, 0u);
   EXPECT_EQ(scene.world.reactor().counters().cut_off, 0u);
 }
 
@@ -300,12 +300,12 @@ TEST(EventTopic, one_reader_too_many_is_asked_to_come_later) {
   Reader first(scene), second(scene);
   EXPECT_EQ(second.status(), 503u);
   EXPECT_NE(second.replies()[0].head.find("Retry-After: 5"), std::string::npos);
-  EXPECT_EQ(scene.topic.figures().refused, 1u);
+  EXPECT_EQ(scene.topic.statistics().refused, 1u);
   first.peer().close();
   scene.world.run_for(seconds(3));
   Reader third(scene);
   EXPECT_EQ(third.status(), 0u);
-  EXPECT_EQ(scene.topic.figures().subscribers, 1u);
+  EXPECT_EQ(scene.topic.statistics().subscribers, 1u);
 }
 
 TEST(EventTopic, an_event_that_cannot_be_told_is_refused) {
@@ -317,7 +317,7 @@ TEST(EventTopic, an_event_that_cannot_be_told_is_refused) {
   for (const Bytes name : {Bytes("a\nb"), Bytes("a\rb"), Bytes("a\0b", 3)}) {
     EXPECT_EQ(topic.publish({.data = "", .name = name}).error().code(), Code::invalid_argument);
   }
-  EXPECT_EQ(topic.figures().published, 1u);
+  EXPECT_EQ(topic.statistics().published, 1u);
 }
 
 TEST(EventTopic, what_is_kept_is_bounded_by_octets_too) {
@@ -327,9 +327,9 @@ TEST(EventTopic, what_is_kept_is_bounded_by_octets_too) {
   for (int number = 0; number < 10; ++number) {
     ASSERT_TRUE(topic.publish({.data = std::string(300, 'x'), .name = {}}));
   }
-  EXPECT_EQ(topic.figures().events_kept, 3u);
+  EXPECT_EQ(topic.statistics().events_kept, 3u);
   ASSERT_TRUE(topic.publish({.data = std::string(3'000, 'x'), .name = {}}));
-  EXPECT_EQ(topic.figures().events_kept, 1u);
+  EXPECT_EQ(topic.statistics().events_kept, 1u);
 }
 
 }  // namespace

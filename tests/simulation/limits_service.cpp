@@ -213,17 +213,17 @@ void LimitedService::require(bool holds, const std::string& what,
 }
 
 void LimitedService::check(World& world, std::vector<std::string>& faults) {
-  const ConcurrencyFigures figures = limit_.figures();
+  const ConcurrencyStatistics statistics = limit_.statistics();
   require(now_.limited <= limits_.running_max,
           fmt::format("handlers beyond running_max: {} of {}", now_.limited, limits_.running_max),
           faults);
-  require(figures.running <= limits_.running_max && figures.waiting <= limits_.waiting_max,
-          fmt::format("the limit counts more than it lets: {} run, {} wait", figures.running,
-                      figures.waiting),
+  require(statistics.running <= limits_.running_max && statistics.waiting <= limits_.waiting_max,
+          fmt::format("the limit counts more than it lets: {} run, {} wait", statistics.running,
+                      statistics.waiting),
           faults);
-  require(now_.limited <= figures.running,
+  require(now_.limited <= statistics.running,
           fmt::format("handlers that the limit does not count: {}, and it counts {}", now_.limited,
-                      figures.running),
+                      statistics.running),
           faults);
   const std::size_t requests = world.clients().requests();
   require(now_.all <= requests && requests <= limits_.requests_max,
@@ -246,10 +246,10 @@ void LimitedService::check(World& world, std::vector<std::string>& faults) {
 
 void LimitedService::check_at_rest(World& world, std::vector<std::string>& faults) {
   for (std::string& each : world.faults_at_rest()) faults.push_back(std::move(each));
-  const ConcurrencyFigures figures = limit_.figures();
-  require(figures.running == 0 && figures.waiting == 0,
-          fmt::format("places that nobody gives back: {} run, {} wait", figures.running,
-                      figures.waiting),
+  const ConcurrencyStatistics statistics = limit_.statistics();
+  require(statistics.running == 0 && statistics.waiting == 0,
+          fmt::format("places that nobody gives back: {} run, {} wait", statistics.running,
+                      statistics.waiting),
           faults);
   require(now_.all == 0, fmt::format("handlers that are left: {}", now_.all), faults);
 }

@@ -35,8 +35,9 @@ Bridge::Alarm::Alarm(Bridge& owner) noexcept
           [](net::TimerEntry& entry) noexcept { static_cast<Alarm&>(entry).bridge.on_alarm(); }),
       bridge(owner) {}
 
-Bridge::Bell::Bell(Bridge& owner) noexcept
-    : Message([](Message& message) noexcept { static_cast<Bell&>(message).bridge.on_bell(); }),
+Bridge::Doorbell::Doorbell(Bridge& owner) noexcept
+    : Message(
+          [](Message& message) noexcept { static_cast<Doorbell&>(message).bridge.on_doorbell(); }),
       bridge(owner) {}
 
 Bridge::Bridge(const BridgeOptions& options, bus::Bus& bus, Directory& directory,
@@ -108,7 +109,7 @@ void Bridge::end() noexcept {
 void Bridge::ring() noexcept {
   const std::lock_guard lock(mutex_);
   // Under the lock, so that nothing is posted once end() has returned.
-  if (!ended_ && !std::exchange(rung_, true)) reactor_->post(bell_);
+  if (!ended_ && !std::exchange(rung_, true)) reactor_->post(doorbell_);
 }
 
 void Bridge::claim(unsigned hub, std::uint64_t token, Bytes name) {
@@ -127,7 +128,7 @@ void Bridge::release(Bytes name) {
   ring();
 }
 
-void Bridge::on_bell() noexcept {
+void Bridge::on_doorbell() noexcept {
   if (reactor_ == nullptr) return;  // a reactor that is destroyed runs what was posted to it
   {
     const std::lock_guard lock(mutex_);

@@ -114,8 +114,8 @@ class Bridge final : public NameAuthority, private NodeHost, private BatchTap, p
     explicit Alarm(Bridge& owner) noexcept;
     Bridge& bridge;
   };
-  struct Bell : Message {
-    explicit Bell(Bridge& owner) noexcept;
+  struct Doorbell : Message {
+    explicit Doorbell(Bridge& owner) noexcept;
     Bridge& bridge;
   };
   struct Room {
@@ -161,7 +161,7 @@ class Bridge final : public NameAuthority, private NodeHost, private BatchTap, p
   void on_members_gone(Bytes room, std::uint32_t members) override;
 
   void ring() noexcept;
-  void on_bell() noexcept;
+  void on_doorbell() noexcept;
   void on_alarm() noexcept;
   void arm() noexcept;
   void take_changes();
@@ -194,7 +194,7 @@ class Bridge final : public NameAuthority, private NodeHost, private BatchTap, p
   std::vector<Hub*> hubs_;
   BridgeCounters counters_;
   Alarm alarm_{*this};
-  Bell bell_{*this};
+  Doorbell doorbell_{*this};
   Rooms rooms_;
   std::map<std::uint64_t, Place> places_;  // by place and generation
   std::vector<bus::Subscription> subscriptions_;

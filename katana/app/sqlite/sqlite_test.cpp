@@ -304,10 +304,10 @@ TEST_F(SqliteDriverTest, two_programs_on_one_database_run_each_tick_once) {
   }
   std::thread other([&] { (void)second.serve(); });
   std::thread watch([&] {
-    const auto ran = [&](Program& app) { return app.jobs().figures("purge")->runs; };
+    const auto ran = [&](Program& app) { return app.jobs().statistics("purge")->runs; };
     const auto left = [&](Program& app) {
       return app.jobs()
-          .figures("purge")
+          .statistics("purge")
           ->skipped[static_cast<std::size_t>(jobs::Skipped::other_instance)];
     };
     while (ran(first) + ran(second) < 20 || left(first) + left(second) < 5) {
@@ -319,7 +319,7 @@ TEST_F(SqliteDriverTest, two_programs_on_one_database_run_each_tick_once) {
   (void)first.serve();
   watch.join();
   other.join();
-  const auto of = [&](Program& app) { return *app.jobs().figures("purge"); };
+  const auto of = [&](Program& app) { return *app.jobs().statistics("purge"); };
   EXPECT_EQ(of(first).runs + of(second).runs, runs.size());
   for (const auto& [tick, count] : runs) EXPECT_EQ(count, 1) << tick;
   EXPECT_EQ(of(first).failures + of(second).failures, 0u);

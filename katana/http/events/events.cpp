@@ -486,18 +486,18 @@ std::vector<std::shared_ptr<const std::string>> EventTopic::kept_from(std::uint6
   return log_.from(number);
 }
 
-EventTopicFigures EventTopic::figures() const {
-  EventTopicFigures figures;
-  figures.delivered = delivered_.load(std::memory_order_relaxed);
-  figures.lost = lost_.load(std::memory_order_relaxed);
-  figures.gaps = gaps_.load(std::memory_order_relaxed);
-  figures.disconnected = disconnected_.load(std::memory_order_relaxed);
-  figures.refused = refused_.load(std::memory_order_relaxed);
-  figures.subscribers = subscribers_.load(std::memory_order_relaxed);
+EventTopicStatistics EventTopic::statistics() const {
+  EventTopicStatistics statistics;
+  statistics.delivered = delivered_.load(std::memory_order_relaxed);
+  statistics.lost = lost_.load(std::memory_order_relaxed);
+  statistics.gaps = gaps_.load(std::memory_order_relaxed);
+  statistics.disconnected = disconnected_.load(std::memory_order_relaxed);
+  statistics.refused = refused_.load(std::memory_order_relaxed);
+  statistics.subscribers = subscribers_.load(std::memory_order_relaxed);
   const std::lock_guard lock(mutex_);
-  figures.published = log_.published();
-  figures.events_kept = log_.size();
-  return figures;
+  statistics.published = log_.published();
+  statistics.events_kept = log_.size();
+  return statistics;
 }
 
 }  // namespace katana

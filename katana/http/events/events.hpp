@@ -93,7 +93,7 @@ struct EventTopicOptions {
 };
 
 // What a topic has done since it was made.
-struct EventTopicFigures {
+struct EventTopicStatistics {
   std::uint64_t published = 0;
   std::uint64_t delivered = 0;     // given to connections
   std::uint64_t lost = 0;          // that readers were not told, as far as that was counted
@@ -124,7 +124,7 @@ class EventTopic {
   Reply subscribe(const RequestView& request);
   // The events of these keys, and those without a key. No keys: those without a key alone.
   Reply subscribe(const RequestView& request, std::vector<std::string> keys);
-  EventTopicFigures figures() const;
+  EventTopicStatistics statistics() const;
   // The events from that number on that are kept, each as a reader is sent it. For tests.
   std::vector<std::shared_ptr<const std::string>> kept_from(std::uint64_t number) const;
 

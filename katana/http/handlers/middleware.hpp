@@ -48,8 +48,8 @@
 namespace katana {
 
 struct DecompressionOptions;
-struct RequestWords;
-struct SecurityWords;
+struct RequestDocumentation;
+struct SecurityDocumentation;
 namespace detail {
 class MiddlewareFunction;
 }
@@ -83,9 +83,9 @@ struct Middleware {
   // What is wrong with its options, for Router::build() to say; empty: nothing.
   std::string mistake = {};
   // Who may pass it; null: it does not ask. See identity/auth.
-  std::shared_ptr<const SecurityWords> security = {};
+  std::shared_ptr<const SecurityDocumentation> security = {};
   // What it asks of requests and may answer, for OpenAPI; null: nothing.
-  std::shared_ptr<const RequestWords> words = {};
+  std::shared_ptr<const RequestDocumentation> words = {};
   // What Group::use() makes of a function; called behind `before`.
   std::shared_ptr<const detail::MiddlewareFunction> function = {};
   Phase phase = Phase::any;

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "katana/http/handlers/request_words.hpp"
+#include "katana/http/handlers/request_documentation.hpp"
 
 namespace katana {
 namespace {
@@ -175,16 +175,16 @@ Group Group::anonymous() const {
   return open;
 }
 
-std::vector<const SecurityWords*> Group::security() const {
-  std::vector<const SecurityWords*> words;
+std::vector<const SecurityDocumentation*> Group::security() const {
+  std::vector<const SecurityDocumentation*> words;
   for (const Middleware* each : middleware_) {
     if (each->security != nullptr) words.push_back(each->security.get());
   }
   return words;
 }
 
-std::vector<const RequestWords*> Group::words(http::Method method) const {
-  std::vector<const RequestWords*> words;
+std::vector<const RequestDocumentation*> Group::words(http::Method method) const {
+  std::vector<const RequestDocumentation*> words;
   for (const Middleware* each : middleware_) {
     if (each->words == nullptr) continue;
     const std::vector<http::Method>& methods = each->words->methods;
@@ -215,7 +215,7 @@ void Group::add(std::optional<http::Method> method, std::string_view pattern,
     parts_->mistakes.emplace_back(Code::invalid_argument,
                                   fmt::format("route '{}': {}", mark.name, wrong));
   }
-  if (denies_by_default_ && std::ranges::none_of(security(), &SecurityWords::decides)) {
+  if (denies_by_default_ && std::ranges::none_of(security(), &SecurityDocumentation::decides)) {
     parts_->mistakes.emplace_back(
         Code::invalid_argument,
         fmt::format("route '{}': its group denies by default, and no policy says who may use it: "

@@ -158,9 +158,9 @@ class Group {
   // api.anonymous().post("/login", log_in).
   Group anonymous() const;
   // What the middleware of the group says about who may use its routes, outermost first.
-  std::vector<const SecurityWords*> security() const;
+  std::vector<const SecurityDocumentation*> security() const;
   // What it asks of requests with this method, and may answer, outermost first.
-  std::vector<const RequestWords*> words(http::Method method) const;
+  std::vector<const RequestDocumentation*> words(http::Method method) const;
   std::string_view prefix() const noexcept { return prefix_; }
 
   // Serves the pattern below the prefix, by a function with parameters that the request fills. What

@@ -1,4 +1,5 @@
-// SecurityWords: what a middleware says about who may pass it, for Router::build() and for OpenAPI.
+// SecurityDocumentation: what a middleware says about who may pass it, for Router::build() and for
+// OpenAPI.
 //
 // Owns       its texts.
 // Thread     a value; shared by all reactors once a service is built.
@@ -48,7 +49,7 @@ struct SecurityScheme {
   std::vector<OAuthFlow> flows = {};  // of oauth2
 };
 
-struct SecurityWords {
+struct SecurityDocumentation {
   std::vector<SecurityScheme> schemes = {};  // any one of them will do; empty: asks for none
   std::vector<std::string> scopes = {};      // that it asks for
   bool decides = false;                      // a policy: refuses whoever may not go on (403)

@@ -10,9 +10,9 @@
 namespace katana {
 namespace {
 
-Middleware speaks_of(SecurityWords words) {
+Middleware speaks_of(SecurityDocumentation words) {
   return {.before = [](const RequestView&) { return std::optional<Reply>(); },
-          .security = std::make_shared<const SecurityWords>(std::move(words))};
+          .security = std::make_shared<const SecurityDocumentation>(std::move(words))};
 }
 Reply nothing() { return Reply(204); }
 

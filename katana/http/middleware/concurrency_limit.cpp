@@ -86,7 +86,7 @@ class ConcurrencyQueue {
     }
     while (QueuedRequest* const next = take_next()) next->executor.post(*next);
   }
-  ConcurrencyFigures figures() const {
+  ConcurrencyStatistics statistics() const {
     const std::lock_guard lock(mutex_);
     return {running_, static_cast<std::uint32_t>(waiting_.size()), refused_full_, refused_late_};
   }
@@ -227,7 +227,7 @@ Task<std::expected<RunningRequest, Reply>> ConcurrencyLimit::operator()() const 
           .with("Retry-After", "1"));
 }
 
-ConcurrencyFigures ConcurrencyLimit::figures() const { return queue_->figures(); }
+ConcurrencyStatistics ConcurrencyLimit::statistics() const { return queue_->statistics(); }
 
 }  // namespace katana
 

@@ -38,7 +38,7 @@ struct ConcurrencyLimitOptions {
 };
 
 // Requests that run and that wait at present.
-struct ConcurrencyFigures {
+struct ConcurrencyStatistics {
   std::uint32_t running = 0;       // now; above running_max only after set() lowered it
   std::uint32_t waiting = 0;       // now; likewise
   std::uint64_t refused_full = 0;  // since the start
@@ -76,7 +76,7 @@ class ConcurrencyLimit {
   explicit ConcurrencyLimit(const ConcurrencyLimitOptions& options);
   Task<std::expected<RunningRequest, Reply>> operator()() const;
   // Of all reactors. Any thread.
-  ConcurrencyFigures figures() const;
+  ConcurrencyStatistics statistics() const;
   // For requests from now on; a raised running_max lets on those that wait, a lowered one is
   // reached as requests end. Any thread. REQUIRES running_max of 1 or more.
   void set(const ConcurrencyLimitOptions& options);

@@ -692,9 +692,9 @@ void HttpCache::clear() const {
   if (state_->pages) state_->pages->clear();
 }
 
-cache::Figures HttpCache::memory() const { return state_->pages->figures(); }
+cache::Statistics HttpCache::memory() const { return state_->pages->statistics(); }
 
-HttpCacheFigures HttpCache::figures() const {
+HttpCacheStatistics HttpCache::statistics() const {
   const auto& counts = state_->counts;
   const auto of = [](const std::atomic<std::uint64_t>& number) {
     return number.load(std::memory_order_relaxed);

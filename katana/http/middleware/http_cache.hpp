@@ -79,7 +79,7 @@ struct HttpCacheOptions {
 };
 
 // Since it was made.
-struct HttpCacheFigures {
+struct HttpCacheStatistics {
   std::uint64_t hits = 0;          // answered with what was kept
   std::uint64_t stale_hits = 0;    // of those
   std::uint64_t not_modified = 0;  // of those: 304
@@ -105,9 +105,9 @@ class HttpCache {
   // How many replies there were.
   std::size_t invalidate(Bytes path) const;
   void clear() const;
-  HttpCacheFigures figures() const;
+  HttpCacheStatistics statistics() const;
   // Of the memory behind it; REQUIRES options that are right.
-  cache::Figures memory() const;
+  cache::Statistics memory() const;
 
  private:
   std::shared_ptr<detail::HttpCacheState> state_;

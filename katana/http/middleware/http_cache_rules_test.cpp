@@ -179,7 +179,7 @@ TEST_F(HttpCacheRules, no_more_requests_wait_than_may) {
   auto first = server().begin_get("/page");
   auto second = server().begin_get("/page");
   auto third = server().begin_get("/page");
-  EXPECT_EQ(cache.figures().waited, 1u);
+  EXPECT_EQ(cache.statistics().waited, 1u);
   EXPECT_EQ(first.reply().content(), "page 1");
   EXPECT_EQ(third.reply().content(), "page 2");
   EXPECT_EQ(second.reply().status(), 200u);

@@ -291,7 +291,7 @@ TEST_F(HttpCacheTest, one_handler_runs_for_all_who_ask_at_the_same_time) {
   EXPECT_EQ(second.reply().content(), "page 1");
   EXPECT_EQ(third.reply().content(), "page 1");
   EXPECT_EQ(calls, 1);
-  EXPECT_EQ(cache.figures().waited, 2u);
+  EXPECT_EQ(cache.statistics().waited, 2u);
 }
 
 TEST_F(HttpCacheTest, those_who_wait_go_on_when_there_is_nothing_for_them) {

@@ -21,52 +21,52 @@ struct CounterRow {
   const char* name;
   const char* unit;
   const char* help;
-  std::uint64_t (*value)(const ReactorFigures&);
+  std::uint64_t (*value)(const ReactorStatistics&);
 };
 
 template <net::ClientRefusal refusal>
-constexpr auto refused_by = [](const ReactorFigures& of) {
+constexpr auto refused_by = [](const ReactorStatistics& of) {
   return of.counters.client_refusals_by[static_cast<std::size_t>(refusal)];
 };
 
-constexpr auto proxy_headers_refused = [](const ReactorFigures& of) {
+constexpr auto proxy_headers_refused = [](const ReactorStatistics& of) {
   return of.proxied.refused_in_all() + of.proxied.late + of.proxied.cut;
 };
 
 // What each reactor counts, one series for each.
 constexpr std::array counter_rows{
     CounterRow{"katana_connections_accepted", "", "Connections that were accepted.",
-               [](const ReactorFigures& of) { return of.counters.accepted; }},
+               [](const ReactorStatistics& of) { return of.counters.accepted; }},
     CounterRow{"katana_connections_closed", "", "Connections that ended.",
-               [](const ReactorFigures& of) { return of.counters.closed; }},
+               [](const ReactorStatistics& of) { return of.counters.closed; }},
     CounterRow{"katana_connections_cut_off", "",
                "Connections that were still open when the time to drain was over.",
-               [](const ReactorFigures& of) { return of.counters.cut_off; }},
+               [](const ReactorStatistics& of) { return of.counters.cut_off; }},
     CounterRow{"katana_tasks_spawned", "", "Tasks that were spawned, runs of jobs among them.",
-               [](const ReactorFigures& of) { return of.tasks.spawned; }},
+               [](const ReactorStatistics& of) { return of.tasks.spawned; }},
     CounterRow{"katana_tasks_failed", "", "Spawned tasks that threw or returned an error.",
-               [](const ReactorFigures& of) { return of.tasks.failed; }},
+               [](const ReactorStatistics& of) { return of.tasks.failed; }},
     CounterRow{"katana_tasks_cancelled", "",
                "Spawned tasks that had not ended when the time to drain was over.",
-               [](const ReactorFigures& of) { return of.tasks.cancelled; }},
+               [](const ReactorStatistics& of) { return of.tasks.cancelled; }},
     CounterRow{"katana_tasks_refused", "",
                "Tasks that were not spawned: http.tasks_max were running, or the server had ended.",
-               [](const ReactorFigures& of) { return of.tasks.refused; }},
+               [](const ReactorStatistics& of) { return of.tasks.refused; }},
     CounterRow{"katana_accept_failures", "",
                "Times that there was no descriptor or memory for a new connection.",
-               [](const ReactorFigures& of) { return of.counters.accept_failures; }},
+               [](const ReactorStatistics& of) { return of.counters.accept_failures; }},
     CounterRow{"katana_connections_passed_on", "",
                "Connections that a reactor has accepted and given to one that had fewer "
                "(http.balance).",
-               [](const ReactorFigures& of) { return of.counters.passed_on; }},
+               [](const ReactorStatistics& of) { return of.counters.passed_on; }},
     CounterRow{"katana_peers_unknown", "",
                "Connections closed when they were accepted, because their peer had left and its "
                "address was not known.",
-               [](const ReactorFigures& of) { return of.counters.peers_unknown; }},
+               [](const ReactorStatistics& of) { return of.counters.peers_unknown; }},
     CounterRow{"katana_peers_untrusted", "",
                "Connections closed when they were accepted, because their listener is for trusted "
                "proxies alone.",
-               [](const ReactorFigures& of) { return of.counters.peers_untrusted; }},
+               [](const ReactorStatistics& of) { return of.counters.peers_untrusted; }},
     CounterRow{"katana_clients_denied", "",
                "Connections closed when they were accepted, by http.clients.allow or deny.",
                refused_by<net::ClientRefusal::denied>},
@@ -84,161 +84,167 @@ constexpr std::array counter_rows{
     CounterRow{"katana_client_requests_refused", "",
                "Requests refused, because http.clients.requests_max of their client were in "
                "progress (429).",
-               [](const ReactorFigures& of) { return of.counters.client_requests_refused; }},
+               [](const ReactorStatistics& of) { return of.counters.client_requests_refused; }},
     CounterRow{"katana_client_receive_pauses", "",
                "Times that a connection was not read for a while, because its client sent more "
                "than http.clients.received_bytes_per_s.",
-               [](const ReactorFigures& of) { return of.counters.client_receive_pauses; }},
+               [](const ReactorStatistics& of) { return of.counters.client_receive_pauses; }},
     CounterRow{"katana_connections_aged", "",
                "Connections that were told to end because of http.connection_age_max.",
-               [](const ReactorFigures& of) { return of.counters.connections_aged; }},
+               [](const ReactorStatistics& of) { return of.counters.connections_aged; }},
     CounterRow{"katana_proxy_headers", "", "Headers of the PROXY protocol that were complete.",
-               [](const ReactorFigures& of) { return of.proxied.named + of.proxied.unnamed; }},
+               [](const ReactorStatistics& of) { return of.proxied.named + of.proxied.unnamed; }},
     CounterRow{"katana_proxy_headers_refused", "",
                "Connections of trusted proxies that ended because their header was malformed, "
                "late or cut.",
                proxy_headers_refused},
     CounterRow{"katana_file_failures", "",
                "Connections that ended, or files that were cut short, while a file was sent.",
-               [](const ReactorFigures& of) { return of.counters.file_failures; }},
+               [](const ReactorStatistics& of) { return of.counters.file_failures; }},
     CounterRow{"katana_send_timeouts", "", "Connections reset because the peer took no bytes.",
-               [](const ReactorFigures& of) { return of.counters.send_timeouts; }},
+               [](const ReactorStatistics& of) { return of.counters.send_timeouts; }},
     CounterRow{"katana_pool_pauses", "", "Times that a connection waited for output blocks.",
-               [](const ReactorFigures& of) { return of.counters.pool_pauses; }},
+               [](const ReactorStatistics& of) { return of.counters.pool_pauses; }},
     CounterRow{"katana_pool_exhaustions", "", "Connections reset because a pool was empty.",
-               [](const ReactorFigures& of) { return of.counters.pool_exhausted; }},
+               [](const ReactorStatistics& of) { return of.counters.pool_exhausted; }},
     CounterRow{"katana_output_sheds", "",
                "Connections reset because they held output that others needed and took least.",
-               [](const ReactorFigures& of) { return of.counters.output_shed; }},
+               [](const ReactorStatistics& of) { return of.counters.output_shed; }},
     CounterRow{"katana_memory_pauses", "",
                "Connections that were not read because they held much and memory was scarce.",
-               [](const ReactorFigures& of) { return of.counters.memory_pauses; }},
+               [](const ReactorStatistics& of) { return of.counters.memory_pauses; }},
     CounterRow{"katana_output_deferrals", "",
                "Output that waited for a later turn because one had sent enough.",
-               [](const ReactorFigures& of) { return of.counters.output_deferrals; }},
+               [](const ReactorStatistics& of) { return of.counters.output_deferrals; }},
     CounterRow{"katana_memory_sheds", "",
                "Times that one of the largest holders of memory was told to give it up.",
-               [](const ReactorFigures& of) { return of.counters.memory_shed; }},
+               [](const ReactorStatistics& of) { return of.counters.memory_shed; }},
     CounterRow{"katana_http_memory_refusals", "",
                "Requests given up because memory was scarce (503).",
-               [](const ReactorFigures& of) { return of.http.memory_refusals; }},
+               [](const ReactorStatistics& of) { return of.http.memory_refusals; }},
     CounterRow{"katana_websocket_memory_refusals", "",
                "WebSocket connections closed because memory was scarce (1013).",
-               [](const ReactorFigures& of) { return of.http.websocket.memory_refusals; }},
+               [](const ReactorStatistics& of) { return of.http.websocket.memory_refusals; }},
     CounterRow{"katana_received_bytes", "bytes", "Bytes received from peers.",
-               [](const ReactorFigures& of) { return of.counters.bytes_received; }},
+               [](const ReactorStatistics& of) { return of.counters.bytes_received; }},
     CounterRow{"katana_sent_bytes", "bytes", "Bytes that the kernel took for peers.",
-               [](const ReactorFigures& of) { return of.counters.bytes_sent; }},
+               [](const ReactorStatistics& of) { return of.counters.bytes_sent; }},
     CounterRow{"katana_reactor_turns", "", "Turns of the reactor.",
-               [](const ReactorFigures& of) { return of.counters.turns; }},
+               [](const ReactorStatistics& of) { return of.counters.turns; }},
     CounterRow{"katana_http_requests", "", "Requests whose head was complete and well-formed.",
-               [](const ReactorFigures& of) { return of.http.requests; }},
+               [](const ReactorStatistics& of) { return of.http.requests; }},
     CounterRow{"katana_http_refusals", "", "Requests that the protocol refused.",
-               [](const ReactorFigures& of) { return of.http.refused; }},
+               [](const ReactorStatistics& of) { return of.http.refused; }},
     CounterRow{"katana_http_forwarded_malformed", "",
                "Times that what a trusted proxy says of the client was read and found malformed.",
-               [](const ReactorFigures& of) { return of.http.forwarded_malformed; }},
+               [](const ReactorStatistics& of) { return of.http.forwarded_malformed; }},
     CounterRow{"katana_http_handler_failures", "", "Handlers that threw or failed (500).",
-               [](const ReactorFigures& of) { return of.http.handler_failures; }},
+               [](const ReactorStatistics& of) { return of.http.handler_failures; }},
     CounterRow{"katana_http_handler_timeouts", "", "Handlers that did not answer in time (503).",
-               [](const ReactorFigures& of) { return of.http.handler_timeouts; }},
+               [](const ReactorStatistics& of) { return of.http.handler_timeouts; }},
     CounterRow{"katana_http_handlers_cancelled", "", "Handlers cancelled because the peer left.",
-               [](const ReactorFigures& of) { return of.http.handlers_cancelled; }},
+               [](const ReactorStatistics& of) { return of.http.handlers_cancelled; }},
     CounterRow{"katana_websocket_connections_opened", "", "Connections that became WebSocket ones.",
-               [](const ReactorFigures& of) { return of.http.websocket.opened; }},
+               [](const ReactorStatistics& of) { return of.http.websocket.opened; }},
     CounterRow{"katana_websocket_connections_closed", "", "WebSocket connections that are over.",
-               [](const ReactorFigures& of) { return of.http.websocket.closed; }},
+               [](const ReactorStatistics& of) { return of.http.websocket.closed; }},
     CounterRow{"katana_websocket_handshakes_refused", "",
                "Requests to WebSocket routes that were no handshake.",
-               [](const ReactorFigures& of) { return of.http.websocket.handshakes_refused; }},
+               [](const ReactorStatistics& of) { return of.http.websocket.handshakes_refused; }},
     CounterRow{"katana_websocket_messages_received", "", "Messages passed to handlers.",
-               [](const ReactorFigures& of) { return of.http.websocket.messages_received; }},
+               [](const ReactorStatistics& of) { return of.http.websocket.messages_received; }},
     CounterRow{"katana_websocket_messages_sent", "", "Messages queued for peers.",
-               [](const ReactorFigures& of) { return of.http.websocket.messages_sent; }},
+               [](const ReactorStatistics& of) { return of.http.websocket.messages_sent; }},
     CounterRow{"katana_websocket_refusals", "",
                "Connections that were failed because the peer broke a rule.",
-               [](const ReactorFigures& of) { return of.http.websocket.refused; }},
+               [](const ReactorStatistics& of) { return of.http.websocket.refused; }},
     CounterRow{"katana_websocket_handler_failures", "", "WebSocket handlers that threw (1011).",
-               [](const ReactorFigures& of) { return of.http.websocket.handler_failures; }},
+               [](const ReactorStatistics& of) { return of.http.websocket.handler_failures; }},
     CounterRow{"katana_websocket_pings", "", "Pings sent to silent peers.",
-               [](const ReactorFigures& of) { return of.http.websocket.pings; }},
+               [](const ReactorStatistics& of) { return of.http.websocket.pings; }},
     CounterRow{"katana_websocket_timeouts", "",
                "Peers that answered neither a ping nor a close frame in time.",
-               [](const ReactorFigures& of) { return of.http.websocket.timeouts; }},
+               [](const ReactorStatistics& of) { return of.http.websocket.timeouts; }},
     CounterRow{"katana_websocket_messages_dropped", "",
                "Messages for connections whose queue was full.",
-               [](const ReactorFigures& of) { return of.http.websocket.dropped; }},
+               [](const ReactorStatistics& of) { return of.http.websocket.dropped; }},
     CounterRow{"katana_websocket_disconnects", "",
                "Connections closed because they read too slowly (1008).",
-               [](const ReactorFigures& of) { return of.http.websocket.disconnects; }},
+               [](const ReactorStatistics& of) { return of.http.websocket.disconnects; }},
     CounterRow{"katana_http_replies_aborted", "",
                "Replies that were begun and not completed; the connection was reset.",
-               [](const ReactorFigures& of) { return of.http.replies_aborted; }},
+               [](const ReactorStatistics& of) { return of.http.replies_aborted; }},
     CounterRow{"katana_tls_resumptions", "", "TLS handshakes that resumed a session.",
-               [](const ReactorFigures& of) { return of.tls.resumed; }},
+               [](const ReactorStatistics& of) { return of.tls.resumed; }},
     CounterRow{"katana_tls_truncations", "",
                "TLS connections whose peer ended them without saying so (close_notify).",
-               [](const ReactorFigures& of) { return of.tls.truncated; }},
+               [](const ReactorStatistics& of) { return of.tls.truncated; }},
     CounterRow{"katana_tls_handshakes_delayed", "",
                "TLS handshakes that waited for a later turn of the reactor.",
-               [](const ReactorFigures& of) { return of.counters.openings_delayed; }},
+               [](const ReactorStatistics& of) { return of.counters.openings_delayed; }},
     CounterRow{"katana_http2_connections", "", "Connections that spoke HTTP/2.",
-               [](const ReactorFigures& of) { return of.http.http2.connections; }},
+               [](const ReactorStatistics& of) { return of.http.http2.connections; }},
     CounterRow{"katana_http2_streams_reset", "",
                "Streams of HTTP/2 given up, or reset for what the peer did, before their reply.",
-               [](const ReactorFigures& of) { return of.http.http2.streams_reset; }},
+               [](const ReactorStatistics& of) { return of.http.http2.streams_reset; }},
     CounterRow{"katana_http2_streams_stalled", "",
                "Streams of HTTP/2 reset because their windows stayed closed.",
-               [](const ReactorFigures& of) { return of.http.http2.streams_stalled; }},
+               [](const ReactorStatistics& of) { return of.http.http2.streams_stalled; }},
     CounterRow{"katana_http2_requests_held", "",
                "Requests of HTTP/2 that waited for the replies of others to be taken.",
-               [](const ReactorFigures& of) { return of.http.http2.requests_held; }},
+               [](const ReactorStatistics& of) { return of.http.http2.requests_held; }},
     CounterRow{"katana_http2_windows_held", "",
                "Streams of HTTP/2 whose windows waited for the content of others to be done with.",
-               [](const ReactorFigures& of) { return of.http.http2.windows_held; }}};
+               [](const ReactorStatistics& of) { return of.http.http2.windows_held; }}};
 
 struct PartRow {
   const char* part;
-  std::uint64_t (*value)(const ReactorFigures&);
+  std::uint64_t (*value)(const ReactorStatistics&);
 };
 
 constexpr std::array paused_rows{
     PartRow{"outbox_full",
-            [](const ReactorFigures& of) -> std::uint64_t { return of.paused.outbox_full; }},
+            [](const ReactorStatistics& of) -> std::uint64_t { return of.paused.outbox_full; }},
     PartRow{"handler_pending",
-            [](const ReactorFigures& of) -> std::uint64_t { return of.paused.handler_pending; }},
-    PartRow{"content_unwanted",
-            [](const ReactorFigures& of) -> std::uint64_t { return of.paused.content_unwanted; }},
+            [](const ReactorStatistics& of) -> std::uint64_t { return of.paused.handler_pending; }},
+    PartRow{
+        "content_unwanted",
+        [](const ReactorStatistics& of) -> std::uint64_t { return of.paused.content_unwanted; }},
     PartRow{"pool_low",
-            [](const ReactorFigures& of) -> std::uint64_t { return of.paused.pool_low; }},
+            [](const ReactorStatistics& of) -> std::uint64_t { return of.paused.pool_low; }},
     PartRow{"throttled",
-            [](const ReactorFigures& of) -> std::uint64_t { return of.paused.throttled; }},
+            [](const ReactorStatistics& of) -> std::uint64_t { return of.paused.throttled; }},
     PartRow{"relay_full",
-            [](const ReactorFigures& of) -> std::uint64_t { return of.paused.relay_full; }},
-    PartRow{"opening", [](const ReactorFigures& of) -> std::uint64_t { return of.paused.opening; }},
+            [](const ReactorStatistics& of) -> std::uint64_t { return of.paused.relay_full; }},
+    PartRow{"opening",
+            [](const ReactorStatistics& of) -> std::uint64_t { return of.paused.opening; }},
     PartRow{"memory_low",
-            [](const ReactorFigures& of) -> std::uint64_t { return of.paused.memory_low; }}};
+            [](const ReactorStatistics& of) -> std::uint64_t { return of.paused.memory_low; }}};
 constexpr std::array version_rows{
-    PartRow{"1.2", [](const ReactorFigures& of) -> std::uint64_t { return of.tls.handshakes_1_2; }},
+    PartRow{"1.2",
+            [](const ReactorStatistics& of) -> std::uint64_t { return of.tls.handshakes_1_2; }},
     PartRow{"1.3",
-            [](const ReactorFigures& of) -> std::uint64_t { return of.tls.handshakes_1_3; }}};
+            [](const ReactorStatistics& of) -> std::uint64_t { return of.tls.handshakes_1_3; }}};
 constexpr std::array budget_rows{
-    PartRow{"connections",
-            [](const ReactorFigures& of) -> std::uint64_t { return of.memory_budget.connections; }},
+    PartRow{
+        "connections",
+        [](const ReactorStatistics& of) -> std::uint64_t { return of.memory_budget.connections; }},
     PartRow{"input",
-            [](const ReactorFigures& of) -> std::uint64_t { return of.memory_budget.carry; }},
+            [](const ReactorStatistics& of) -> std::uint64_t { return of.memory_budget.carry; }},
     PartRow{"output",
-            [](const ReactorFigures& of) -> std::uint64_t { return of.memory_budget.output; }},
+            [](const ReactorStatistics& of) -> std::uint64_t { return of.memory_budget.output; }},
     PartRow{"held",
-            [](const ReactorFigures& of) -> std::uint64_t { return of.memory_budget.held; }}};
+            [](const ReactorStatistics& of) -> std::uint64_t { return of.memory_budget.held; }}};
 constexpr std::array used_rows{
-    PartRow{"connections",
-            [](const ReactorFigures& of) -> std::uint64_t { return of.memory_used.connections; }},
+    PartRow{
+        "connections",
+        [](const ReactorStatistics& of) -> std::uint64_t { return of.memory_used.connections; }},
     PartRow{"input",
-            [](const ReactorFigures& of) -> std::uint64_t { return of.memory_used.carry; }},
+            [](const ReactorStatistics& of) -> std::uint64_t { return of.memory_used.carry; }},
     PartRow{"output",
-            [](const ReactorFigures& of) -> std::uint64_t { return of.memory_used.output; }},
-    PartRow{"held", [](const ReactorFigures& of) -> std::uint64_t { return of.memory_used.held; }}};
+            [](const ReactorStatistics& of) -> std::uint64_t { return of.memory_used.output; }},
+    PartRow{"held",
+            [](const ReactorStatistics& of) -> std::uint64_t { return of.memory_used.held; }}};
 
 // The text of a registry as a reply's content: one piece at a time, as the peer takes it.
 class MetricsSource final : public ContentSource {
@@ -437,29 +443,30 @@ std::unique_ptr<ReactorProbe> Observability::probe(net::Reactor& reactor,
 void Observability::refresh() const {
   const std::lock_guard lock(mutex_);
   for (const auto& watched : watched_) {
-    const ReactorFigures figures = watched->status->figures();
+    const ReactorStatistics statistics = watched->status->statistics();
     for (std::size_t row = 0; row < counter_rows.size(); ++row) {
-      watched->counters[row].observe(static_cast<double>(counter_rows[row].value(figures)));
+      watched->counters[row].observe(static_cast<double>(counter_rows[row].value(statistics)));
     }
     for (std::size_t row = 0; row < version_rows.size(); ++row) {
-      watched->handshakes[row].observe(static_cast<double>(version_rows[row].value(figures)));
+      watched->handshakes[row].observe(static_cast<double>(version_rows[row].value(statistics)));
     }
     for (std::size_t index = 1; index < tls::failure_count; ++index) {
-      watched->tls_failures[index - 1].observe(static_cast<double>(figures.tls.failures[index]));
+      watched->tls_failures[index - 1].observe(static_cast<double>(statistics.tls.failures[index]));
     }
     for (std::size_t row = 0; row < watched->http2_failures.size(); ++row) {
-      watched->http2_failures[row].observe(static_cast<double>(figures.http.http2.failures[row]));
+      watched->http2_failures[row].observe(
+          static_cast<double>(statistics.http.http2.failures[row]));
     }
-    const auto set = [&figures](const auto& gauges, const auto& rows) {
+    const auto set = [&statistics](const auto& gauges, const auto& rows) {
       for (std::size_t row = 0; row < rows.size(); ++row) {
-        gauges[row].set(static_cast<double>(rows[row].value(figures)));
+        gauges[row].set(static_cast<double>(rows[row].value(statistics)));
       }
     };
     set(watched->paused, paused_rows);
     set(watched->budget, budget_rows);
     set(watched->used, used_rows);
-    watched->open.set(figures.links_open);
-    watched->tasks.set(static_cast<double>(figures.tasks_running));
+    watched->open.set(statistics.links_open);
+    watched->tasks.set(static_cast<double>(statistics.tasks_running));
     watched->answered.set(watched->status->answered() ? 1 : 0);
   }
 }

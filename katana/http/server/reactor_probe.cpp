@@ -8,7 +8,7 @@ void ReactorStatus::request() {
   const std::lock_guard lock(mutex_);
   if (probe_ == nullptr) return;
   if (&probe_->reactor_ == net::Reactor::current()) {
-    figures_ = probe_->figures();
+    statistics_ = probe_->statistics();
     return;
   }
   if (under_way_.exchange(true, std::memory_order_relaxed)) return;
@@ -21,9 +21,9 @@ std::shared_ptr<net::SharedEvent> ReactorStatus::answer() const {
   return answer_;
 }
 
-ReactorFigures ReactorStatus::figures() const {
+ReactorStatistics ReactorStatus::statistics() const {
   const std::lock_guard lock(mutex_);
-  return figures_;
+  return statistics_;
 }
 
 Duration ReactorStatus::busy_for(Instant now) const noexcept {
@@ -38,7 +38,7 @@ ReactorStatus::Question::Question(ReactorStatus& owner) noexcept
         std::shared_ptr<net::SharedEvent> answer;
         {
           const std::lock_guard lock(asked.mutex_);
-          if (asked.probe_ != nullptr) asked.figures_ = asked.probe_->figures();
+          if (asked.probe_ != nullptr) asked.statistics_ = asked.probe_->statistics();
           answer = std::exchange(asked.answer_, nullptr);
           // release: who sees that it has answered sees the figures, too, and the question may be
           // posted again only now, when the mailbox has let go of it.
@@ -65,9 +65,9 @@ ReactorProbe::ReactorProbe(net::Reactor& reactor, session::HttpCounters& http,
 // will find nobody.
 ReactorProbe::~ReactorProbe() {
   const std::lock_guard lock(status_->mutex_);
-  const Duration cpu_time = status_->figures_.cpu_time;  // this thread may be another
-  status_->figures_ = figures();
-  status_->figures_.cpu_time = cpu_time;
+  const Duration cpu_time = status_->statistics_.cpu_time;  // this thread may be another
+  status_->statistics_ = statistics();
+  status_->statistics_.cpu_time = cpu_time;
   status_->probe_ = nullptr;
 }
 
@@ -79,7 +79,7 @@ void ReactorProbe::start(const tls::TlsTransforms* first, const tls::TlsTransfor
   reactor_.timers().arm(tick_, due_);
 }
 
-ReactorFigures ReactorProbe::figures() const noexcept {
+ReactorStatistics ReactorProbe::statistics() const noexcept {
   tls::TlsCounters tls;
   for (const tls::TlsTransforms* each : tls_) {
     if (each != nullptr) tls += each->counters();

@@ -29,7 +29,7 @@
 
 namespace katana::server {
 
-struct ReactorFigures {
+struct ReactorStatistics {
   net::Counters counters;
   session::HttpCounters http;
   tls::TlsCounters tls;
@@ -58,7 +58,7 @@ class ReactorStatus {
   bool answered() const noexcept { return !under_way_.load(std::memory_order_acquire); }
   // Set when it has answered the request that is under way; null: none is.
   std::shared_ptr<net::SharedEvent> answer() const;
-  ReactorFigures figures() const;
+  ReactorStatistics statistics() const;
   // Its present turn has lasted so long; 0 when it waits, or is gone. Asks it nothing.
   Duration busy_for(Instant now) const noexcept;
 
@@ -70,7 +70,7 @@ class ReactorStatus {
   };
 
   mutable std::mutex mutex_;
-  ReactorFigures figures_;
+  ReactorStatistics statistics_;
   ReactorProbe* probe_ = nullptr;  // null: the reactor is gone, or about to be
   std::atomic<bool> under_way_ = false;
   std::shared_ptr<net::SharedEvent> answer_;  // null: no request is under way
@@ -100,7 +100,7 @@ class ReactorProbe {
     ReactorProbe& probe;
   };
 
-  ReactorFigures figures() const noexcept;
+  ReactorStatistics statistics() const noexcept;
   void on_tick() noexcept;
   void tell_unknown_peers() noexcept;
 

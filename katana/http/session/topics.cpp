@@ -139,7 +139,7 @@ Published Topics::publish(Bytes topic, Bytes payload, MessageKind kind) {
   return published;
 }
 
-Topics::Figures Topics::figures() const {
+Topics::Statistics Topics::statistics() const {
   const std::lock_guard lock(mutex_);
   return {.names = topics_.size(), .examined = examined_};
 }

@@ -89,11 +89,11 @@ class Topics {
   Published publish(Bytes topic, Bytes payload, MessageKind kind);
   std::size_t subscribers(Bytes topic) const;
 
-  struct Figures {
+  struct Statistics {
     std::size_t names = 0;       // at most three times the topics that had subscribers at once
     std::uint64_t examined = 0;  // names, whether somebody is still subscribed: three a new topic
   };
-  Figures figures() const;
+  Statistics statistics() const;
 
  private:
   // Ordered, not hashed: peers may choose the names, and can choose such as collide.

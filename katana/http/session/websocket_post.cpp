@@ -28,8 +28,8 @@ Batch& frame_message(Bytes payload, MessageKind kind) {
   return batch;
 }
 
-WebSocketPost::Bell::Bell(WebSocketPost& owner) noexcept
-    : Message([](Message& message) noexcept { static_cast<Bell&>(message).post.take_jobs(); }),
+WebSocketPost::Doorbell::Doorbell(WebSocketPost& owner) noexcept
+    : Message([](Message& message) noexcept { static_cast<Doorbell&>(message).post.take_jobs(); }),
       post(owner) {}
 
 WebSocketPost::~WebSocketPost() {
@@ -53,7 +53,7 @@ SendOutcome WebSocketPost::post(PostedJob&& job) {
       bytes_ += bytes;
       jobs_.push_back(std::move(job));
       // Under the lock: while a slot is open the reactor is there.
-      if (!std::exchange(rung_, true)) reactor_.load(std::memory_order_relaxed)->post(bell_);
+      if (!std::exchange(rung_, true)) reactor_.load(std::memory_order_relaxed)->post(doorbell_);
       return outcome;
     }
   }

@@ -86,8 +86,8 @@ class WebSocketPost : public std::enable_shared_from_this<WebSocketPost> {
     std::uint32_t generation = 1;
     std::vector<Subscription> subscriptions;
   };
-  struct Bell : Message {
-    explicit Bell(WebSocketPost& owner) noexcept;
+  struct Doorbell : Message {
+    explicit Doorbell(WebSocketPost& owner) noexcept;
     WebSocketPost& post;
   };
 
@@ -108,7 +108,7 @@ class WebSocketPost : public std::enable_shared_from_this<WebSocketPost> {
     std::optional<bus::Subscription> elsewhere = std::nullopt;  // to what other processes publish
   };
   std::unordered_map<const Topic*, Subscribers> subscribers_;
-  Bell bell_{*this};
+  Doorbell doorbell_{*this};
 
   std::atomic<net::Reactor*> reactor_ = nullptr;  // null until the first slot
   std::mutex mutex_;                              // guards what follows

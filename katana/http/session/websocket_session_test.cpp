@@ -526,7 +526,7 @@ TEST_F(WebSocketSessionTest, a_subscription_beyond_the_limit_is_refused_to_the_h
   }
   EXPECT_EQ(topics.subscribe(socket, "more"), SubscribeOutcome::full);
   EXPECT_EQ(topics.subscribe(socket, "3"), SubscribeOutcome::already);
-  EXPECT_EQ(topics.figures().names, 4u) << "nothing is kept for who is refused";
+  EXPECT_EQ(topics.statistics().names, 4u) << "nothing is kept for who is refused";
   EXPECT_EQ(topics.publish("more", "x", MessageKind::text).subscribers, 0u);
   EXPECT_TRUE(topics.unsubscribe(socket, "0"));
   EXPECT_EQ(topics.subscribe(socket, "more"), SubscribeOutcome::subscribed);
@@ -543,7 +543,7 @@ TEST_F(WebSocketSessionTest, a_new_topic_examines_a_few_names_however_many_there
                 SubscribeOutcome::subscribed);
     }
   }
-  EXPECT_LE(topics.figures().examined, 3 * 400u);
+  EXPECT_LE(topics.statistics().examined, 3 * 400u);
   for (const std::uint32_t link : links) broken(link);
   turn();
   // The same connection goes from topic to topic, as peers who choose the names can make it do.
@@ -553,8 +553,8 @@ TEST_F(WebSocketSessionTest, a_new_topic_examines_a_few_names_however_many_there
     ASSERT_EQ(topics.subscribe(*notes_.sockets.back(), name), SubscribeOutcome::subscribed);
     ASSERT_TRUE(topics.unsubscribe(*notes_.sockets.back(), name));
   }
-  EXPECT_LE(topics.figures().names, 10u);
-  EXPECT_LE(topics.figures().examined, 3 * 10'400u);
+  EXPECT_LE(topics.statistics().names, 10u);
+  EXPECT_LE(topics.statistics().examined, 3 * 10'400u);
 }
 
 class Dropping : public WebSocketSessionTest {

@@ -65,14 +65,14 @@ class AuthenticationFunction final : public katana::detail::MiddlewareFunction {
 }  // namespace
 
 Authentication::operator Middleware() const {
-  SecurityWords words;
+  SecurityDocumentation words;
   std::string mistake;
   for (const auto& each : authenticators_) {
     words.schemes.push_back(each->scheme());
     if (mistake.empty()) mistake = each->mistake();
   }
   return {.mistake = std::move(mistake),
-          .security = std::make_shared<const SecurityWords>(std::move(words)),
+          .security = std::make_shared<const SecurityDocumentation>(std::move(words)),
           .function = std::make_shared<const AuthenticationFunction>(authenticators_),
           .phase = Phase::identity};
 }

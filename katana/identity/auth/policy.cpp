@@ -93,12 +93,12 @@ Reply forbidden(const Principal& who, const Policy& policy) {
 }
 
 Middleware require(Policy policy) {
-  SecurityWords words = {.schemes = {}, .scopes = policy.scopes(), .decides = true};
+  SecurityDocumentation words = {.schemes = {}, .scopes = policy.scopes(), .decides = true};
   auto decide = [policy = std::move(policy)](FromContext<Principal> who) -> std::optional<Reply> {
     if (policy.allows(*who)) return std::nullopt;
     return forbidden(*who, policy);
   };
-  return {.security = std::make_shared<const SecurityWords>(std::move(words)),
+  return {.security = std::make_shared<const SecurityDocumentation>(std::move(words)),
           .function = katana::detail::make_middleware_function(std::move(decide)),
           .phase = Phase::identity};
 }

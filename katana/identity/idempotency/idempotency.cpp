@@ -13,7 +13,7 @@
 #include "katana/base/values/secrets.hpp"
 #include "katana/http/handlers/reply_recorder.hpp"
 #include "katana/http/handlers/request_context.hpp"
-#include "katana/http/handlers/request_words.hpp"
+#include "katana/http/handlers/request_documentation.hpp"
 #include "katana/identity/auth/principal.hpp"
 #include "katana/identity/idempotency/key_field.hpp"
 #include "katana/identity/idempotency/stored_reply.hpp"
@@ -28,7 +28,7 @@ using katana::detail::PreparedReply;
 using katana::detail::ReplyRecorder;
 using katana::detail::RequestContext;
 
-// The order of Figures.
+// The order of Statistics.
 struct Counts {
   std::atomic<std::uint64_t> without_key, missing, malformed, begun, repeated, in_progress,
       mismatched, kept, without_reply, released, lost, store_failures;
@@ -415,8 +415,8 @@ void IdempotentRequest::note_kept() const noexcept {
 
 namespace {
 
-std::shared_ptr<const RequestWords> words_of(const Options& options) {
-  RequestWords words;
+std::shared_ptr<const RequestDocumentation> words_of(const Options& options) {
+  RequestDocumentation words;
   for (const std::string& each : options.methods) words.methods.push_back(http::method_from(each));
   // No method of the document, and no method at all would be every one.
   if (words.methods.empty()) words.methods.push_back(http::Method::extension);
@@ -439,7 +439,7 @@ std::shared_ptr<const RequestWords> words_of(const Options& options) {
         {.name = options.repeated_field,
          .description = "`true`: the request was carried out before, and this is its reply."});
   }
-  return std::make_shared<const RequestWords>(std::move(words));
+  return std::make_shared<const RequestDocumentation>(std::move(words));
 }
 
 }  // namespace
@@ -480,7 +480,7 @@ Middleware Idempotency::middleware() const {
 
 const Options& Idempotency::options() const noexcept { return state_->options; }
 
-Figures Idempotency::figures() const noexcept {
+Statistics Idempotency::statistics() const noexcept {
   const detail::Counts& counts = state_->counts;
   const auto of = [](const std::atomic<std::uint64_t>& number) {
     return number.load(std::memory_order_relaxed);

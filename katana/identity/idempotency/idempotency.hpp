@@ -90,7 +90,7 @@ class Idempotency {
 
   // For use().
   Middleware middleware() const;
-  Figures figures() const noexcept;
+  Statistics statistics() const noexcept;
   const Options& options() const noexcept;
 
  private:

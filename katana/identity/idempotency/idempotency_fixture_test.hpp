@@ -130,7 +130,7 @@ class OrdersTest : public ::testing::Test {
                           std::string_view content = "{}") {
     return server().post(target, content, with_key(std::move(key)));
   }
-  Figures figures() { return keys->figures(); }
+  Statistics statistics() { return keys->statistics(); }
   // Another server, and nothing was called yet.
   void reset() {
     server_.reset();

@@ -5,7 +5,7 @@
 
 #include <regex>
 
-#include "katana/http/handlers/request_words.hpp"
+#include "katana/http/handlers/request_documentation.hpp"
 #include "katana/identity/idempotency/idempotency_fixture_test.hpp"
 #include "katana/identity/idempotency/key_field.hpp"
 #include "katana/identity/idempotency/stored_reply.hpp"
@@ -70,9 +70,9 @@ TEST_F(OrdersTest, the_same_request_gets_the_same_reply_and_is_carried_out_once)
   EXPECT_EQ(second.header("X-After"), "once") << "added to both, and not kept";
   EXPECT_EQ(calls, 1);
   EXPECT_EQ(post("/orders", "\"other\"").content(), R"({"order":2})");
-  EXPECT_EQ(figures().begun, 2u);
-  EXPECT_EQ(figures().kept, 2u);
-  EXPECT_EQ(figures().repeated, 1u);
+  EXPECT_EQ(statistics().begun, 2u);
+  EXPECT_EQ(statistics().kept, 2u);
+  EXPECT_EQ(statistics().repeated, 1u);
 }
 
 TEST_F(OrdersTest, a_handler_that_is_no_coroutine_has_its_reply_kept_as_well) {
@@ -101,7 +101,7 @@ TEST_F(OrdersTest, another_request_with_the_key_is_refused) {
   const testing::TestReply refused = post("/orders", "\"k\"", "[]");
   EXPECT_EQ(refused.header("Content-Type"), "application/problem+json");
   EXPECT_EQ(calls, 1);
-  EXPECT_EQ(figures().mismatched, 4u);
+  EXPECT_EQ(statistics().mismatched, 4u);
 }
 
 TEST_F(OrdersTest, the_key_of_another_principal_or_route_is_another_key) {
@@ -194,7 +194,7 @@ TEST_F(OrdersTest, a_second_one_is_refused_while_the_first_is_carried_out) {
   EXPECT_EQ(first.reply().content(), R"({"order":1})");
   EXPECT_EQ(post().content(), R"({"order":1})");
   EXPECT_EQ(begun, 1);
-  EXPECT_EQ(figures().in_progress, 1u);
+  EXPECT_EQ(statistics().in_progress, 1u);
 }
 
 TEST_F(OrdersTest, requests_without_a_key_pass_unless_one_is_required) {
@@ -204,14 +204,14 @@ TEST_F(OrdersTest, requests_without_a_key_pass_unless_one_is_required) {
   EXPECT_EQ(post("/key").content(), "key");
   EXPECT_EQ(server().get("/orders", with_key("\"k\"")).status(), 201u);
   EXPECT_EQ(server().get("/orders", with_key("\"k\"")).content(), R"({"order":4})");
-  EXPECT_EQ(figures().without_key, 3u);
+  EXPECT_EQ(statistics().without_key, 3u);
 }
 
 TEST_F(OrdersTest, one_that_is_required_and_missing_is_asked_for) {
   options.required = true;
   EXPECT_EQ(server().post("/orders", "{}").status(), 400u);
   EXPECT_EQ(server().get("/orders").status(), 201u);
-  EXPECT_EQ(figures().missing, 1u);
+  EXPECT_EQ(statistics().missing, 1u);
 }
 
 TEST_F(OrdersTest, a_malformed_key_and_two_keys_are_refused) {
@@ -223,7 +223,7 @@ TEST_F(OrdersTest, a_malformed_key_and_two_keys_are_refused) {
                 .status(),
             400u);
   EXPECT_EQ(calls, 0);
-  EXPECT_EQ(figures().malformed, 3u);
+  EXPECT_EQ(statistics().malformed, 3u);
 }
 
 TEST_F(OrdersTest, a_failure_is_not_kept_and_the_request_is_carried_out_again) {
@@ -236,13 +236,13 @@ TEST_F(OrdersTest, a_failure_is_not_kept_and_the_request_is_carried_out_again) {
   throws = false;
   status = 201;
   EXPECT_EQ(post().content(), R"({"order":7})");
-  EXPECT_EQ(figures().released, 6u);
+  EXPECT_EQ(statistics().released, 6u);
 }
 
 TEST_F(OrdersTest, a_reply_that_no_client_may_get_is_not_kept) {
   EXPECT_EQ(post("/invalid").status(), 500u);
-  EXPECT_EQ(figures().released, 1u);
-  EXPECT_EQ(figures().kept, 0u);
+  EXPECT_EQ(statistics().released, 1u);
+  EXPECT_EQ(statistics().kept, 0u);
   EXPECT_EQ(post("/invalid").status(), 500u);
   EXPECT_EQ(calls, 2) << "it is carried out again";
 }
@@ -309,7 +309,7 @@ TEST_F(OrdersTest, a_key_that_was_claimed_for_a_client_that_left_is_free) {
   server().advance(seconds(3));
   EXPECT_EQ(begun, 0);
   EXPECT_EQ(post().status(), 201u);
-  EXPECT_EQ(figures().released, 1u);
+  EXPECT_EQ(statistics().released, 1u);
 }
 
 TEST_F(OrdersTest, a_handler_whose_time_is_up_keeps_its_key_for_the_lease) {
@@ -344,14 +344,14 @@ TEST_F(OrdersTest, nothing_is_carried_out_while_the_store_does_not_answer) {
   store->claim_takes = seconds(1000);
   EXPECT_EQ(post().status(), 503u);
   EXPECT_EQ(calls, 1);
-  EXPECT_EQ(figures().store_failures, 2u);
+  EXPECT_EQ(statistics().store_failures, 2u);
 }
 
 // Of a call that was late it is not known whether it claimed the key.
 TEST_F(OrdersTest, a_key_that_a_late_call_may_have_claimed_is_given_back) {
   store->claims_late = seconds(10);
   EXPECT_EQ(post().status(), 503u);
-  EXPECT_EQ(store->memory.figures().keys, 0u);
+  EXPECT_EQ(store->memory.statistics().keys, 0u);
   store->claims_late = {};
   EXPECT_EQ(post().content(), R"({"order":1})") << "at once, and not when a lease has ended";
 }
@@ -392,7 +392,7 @@ TEST_F(OrdersTest, a_reply_without_its_content_is_not_repeated_and_the_request_n
   EXPECT_EQ(post("/plain").content().size(), content_bytes);
   EXPECT_EQ(post("/plain").status(), 409u);
   EXPECT_EQ(calls, 3);
-  EXPECT_EQ(figures().without_reply, 3u);
+  EXPECT_EQ(statistics().without_reply, 3u);
 }
 
 // ---- options ----
@@ -407,7 +407,7 @@ TEST_F(OrdersTest, nothing_is_looked_at_while_it_is_off) {
 TEST_F(OrdersTest, what_is_asked_of_requests_is_told_for_openapi) {
   const auto words_of = [this] { return Idempotency::make(options, store)->middleware().words; };
   options.methods = {"POST", "BREW"};
-  const std::shared_ptr<const RequestWords> words = words_of();
+  const std::shared_ptr<const RequestDocumentation> words = words_of();
   ASSERT_NE(words, nullptr);
   EXPECT_EQ(words->methods, (std::vector{http::Method::post, http::Method::extension}));
   ASSERT_EQ(words->fields.size(), 1U);
@@ -479,18 +479,18 @@ TEST(MemoryStore, refuses_keys_beyond_its_bounds_and_forgets_none_early) {
   EXPECT_EQ(refused.error().code(), Code::resource_exhausted);
   EXPECT_EQ(done(store.claim(claim_of("a", 4), seconds(100)))->state, ClaimState::in_progress);
   EXPECT_FALSE(done(store.keep(claim_of("a", 1), std::string(10'000, 'x'), seconds(100))));
-  EXPECT_LE(store.figures().bytes, 10'000u);
+  EXPECT_LE(store.statistics().bytes, 10'000u);
   EXPECT_EQ(done(store.keep(claim_of("a", 1), std::string(5'000, 'x'), seconds(100))), true);
   EXPECT_FALSE(done(store.keep(claim_of("b", 2), std::string(5'000, 'x'), seconds(100))));
   EXPECT_TRUE(done(store.release(claim_of("b", 2))));
   EXPECT_TRUE(done(store.claim(claim_of("c", 3), seconds(100))));
-  EXPECT_EQ(store.figures().keys, 2u);
+  EXPECT_EQ(store.statistics().keys, 2u);
 }
 
 TEST(MemoryStore, takes_a_key_that_fits_exactly) {
   MemoryStore measured;
   EXPECT_TRUE(done(measured.claim(claim_of("a", 1), seconds(100))));
-  const std::size_t bytes = measured.figures().bytes;
+  const std::size_t bytes = measured.statistics().bytes;
   MemoryStore fits({.keys_max = 2, .bytes_max = bytes});
   EXPECT_TRUE(done(fits.claim(claim_of("a", 1), seconds(100))));
   EXPECT_FALSE(done(fits.claim(claim_of("b", 1), seconds(100))));

@@ -94,11 +94,11 @@ TEST_F(LeavingClientTest, a_key_is_free_when_its_client_leaves_before_the_handle
   behind_takes = seconds(2);
   auto first = begin("/orders");
   server().advance(seconds(1));
-  EXPECT_EQ(store->memory.figures().keys, 1u);
+  EXPECT_EQ(store->memory.statistics().keys, 1u);
   first.reset();
   server().advance(milliseconds(10));
-  EXPECT_EQ(store->memory.figures().keys, 0u);
-  EXPECT_EQ(figures().released, 1u);
+  EXPECT_EQ(store->memory.statistics().keys, 0u);
+  EXPECT_EQ(statistics().released, 1u);
   EXPECT_EQ(begun, 0);
   EXPECT_EQ(post().status(), 201u);
 }
@@ -109,8 +109,8 @@ TEST_F(LeavingClientTest, a_key_stays_taken_when_a_handler_that_writes_in_pieces
   ASSERT_EQ(begun, 1);
   first.reset();
   server().advance(seconds(1));
-  EXPECT_EQ(store->memory.figures().keys, 1u) << "what it began may still take effect";
-  EXPECT_EQ(figures().released, 0u);
+  EXPECT_EQ(store->memory.statistics().keys, 1u) << "what it began may still take effect";
+  EXPECT_EQ(statistics().released, 0u);
 }
 
 TEST_F(LeavingClientTest, a_stream_that_was_reset_counts_until_its_handler_has_ended) {

@@ -94,7 +94,7 @@ Task<Result<void>> MemoryStore::release(Claim claim) {
   co_return {};
 }
 
-MemoryStore::Figures MemoryStore::figures() const {
+MemoryStore::Statistics MemoryStore::statistics() const {
   const std::lock_guard lock(mutex_);
   return {records_.size(), bytes_};
 }

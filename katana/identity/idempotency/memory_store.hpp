@@ -36,12 +36,12 @@ class MemoryStore final : public Store {
   Task<Result<void>> release(Claim claim) override;
 
   // At present; what has expired counts until it is removed.
-  struct Figures {
+  struct Statistics {
     std::size_t keys = 0;   // in progress and done
     std::size_t bytes = 0;  // about
   };
   // Any thread.
-  Figures figures() const;
+  Statistics statistics() const;
 
  private:
   struct KeyHash {

@@ -1,4 +1,4 @@
-// Options and Figures of Idempotency.
+// Options and Statistics of Idempotency.
 //
 // Owns       values only.
 // Thread     values.
@@ -52,7 +52,7 @@ struct Options {
 };
 
 // Since it was made.
-struct Figures {
+struct Statistics {
   std::uint64_t without_key = 0;    // of `methods`, and carried out
   std::uint64_t missing = 0;        // 400
   std::uint64_t malformed = 0;      // 400

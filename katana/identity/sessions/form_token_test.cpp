@@ -129,7 +129,7 @@ TEST_P(FormTokens, of_visitors_and_the_sessions_of_users_outlast_any_number_of_v
     ASSERT_EQ(server_.get("/form").status(), 200u);
     if (count % 10 == 0) ASSERT_EQ(Browser(server_).post("/notes/x").status(), 200u);
   }
-  EXPECT_LE(store_->figures().sessions, 20u);
+  EXPECT_LE(store_->statistics().sessions, 20u);
   EXPECT_EQ(user.get("/account").content(), "ann");
   EXPECT_EQ(status_with("{}", {{"X-CSRF-Token", token_}}), 200u);
   // Of one whose notes were forgotten, too.
@@ -141,7 +141,7 @@ TEST(FormTokensInStore, of_visitors_alone_leave_the_store_empty) {
   const auto store = std::make_shared<MemorySessionStore>();
   testing::TestServer server(service(store, false));
   for (int count = 0; count < 100; ++count) ASSERT_EQ(server.get("/form").status(), 200u);
-  EXPECT_EQ(store->figures().sessions, 0u);
+  EXPECT_EQ(store->statistics().sessions, 0u);
 }
 
 TEST_P(FormTokens, of_a_page_that_came_with_a_cookie_of_no_session_are_good_with_the_new_one) {

@@ -155,7 +155,7 @@ Task<Result<std::optional<std::int64_t>>> MemorySessionStore::remove_others(std:
   co_return std::optional(erase_all(issuer, principal, &kept));
 }
 
-MemorySessionStore::Figures MemorySessionStore::figures() const {
+MemorySessionStore::Statistics MemorySessionStore::statistics() const {
   const std::lock_guard lock(mutex_);
   return {sessions_.size(), bytes_, forgotten_};
 }

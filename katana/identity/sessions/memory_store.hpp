@@ -42,13 +42,13 @@ class MemorySessionStore final : public SessionStore {
                                                           std::int64_t version) override;
 
   // Of now, and since the store was made.
-  struct Figures {
+  struct Statistics {
     std::size_t sessions = 0;     // that are kept, expired ones included
     std::size_t bytes = 0;        // what they take, about
     std::uint64_t forgotten = 0;  // for want of room
   };
   // Any thread.
-  Figures figures() const;
+  Statistics statistics() const;
 
  private:
   struct Entry;

@@ -44,15 +44,15 @@ bool has(MemorySessionStore& store, int number, std::int64_t now_s = 0) {
 TEST(MemoryStore, does_what_every_store_does) {
   MemorySessionStore store;
   EXPECT_EQ(finished(check_store(store, 1'000'000)), "");
-  EXPECT_EQ(store.figures().sessions, 0u);
-  EXPECT_EQ(store.figures().bytes, 0u);
+  EXPECT_EQ(store.statistics().sessions, 0u);
+  EXPECT_EQ(store.statistics().bytes, 0u);
 }
 
 TEST(MemoryStore, two_requests_of_a_session_may_meet_in_every_order) {
   MemorySessionStore store;
   for (const Deed deed : deeds) EXPECT_EQ(finished(check_requests(store, deed)), "");
-  EXPECT_EQ(store.figures().sessions, 0u);
-  EXPECT_EQ(store.figures().bytes, 0u);
+  EXPECT_EQ(store.statistics().sessions, 0u);
+  EXPECT_EQ(store.statistics().bytes, 0u);
 }
 
 TEST(MemoryStore, forgets_visitors_the_longest_unseen_first_and_never_users) {
@@ -70,7 +70,7 @@ TEST(MemoryStore, forgets_visitors_the_longest_unseen_first_and_never_users) {
   ASSERT_FALSE(full);
   EXPECT_EQ(full.error().code(), Code::resource_exhausted);
   EXPECT_TRUE(has(store, 1));
-  EXPECT_EQ(store.figures().forgotten, 2u);
+  EXPECT_EQ(store.statistics().forgotten, 2u);
 }
 
 TEST(MemoryStore, a_visitor_who_logs_in_makes_room_for_nobody) {
@@ -91,7 +91,7 @@ TEST(MemoryStore, what_is_expired_makes_room_and_is_not_found) {
   ASSERT_TRUE(set(store, write_of(3, "cid", 30, 10)));
   EXPECT_FALSE(has(store, 1, 0));
   EXPECT_FALSE(has(store, 2, 20));
-  EXPECT_EQ(store.figures().sessions, 1u);
+  EXPECT_EQ(store.statistics().sessions, 1u);
 }
 
 TEST(MemoryStore, counts_every_byte_and_gives_all_of_them_back) {
@@ -106,8 +106,8 @@ TEST(MemoryStore, counts_every_byte_and_gives_all_of_them_back) {
   EXPECT_FALSE(set(store, behind(0, write_of(2, "bob", 100, 0, 10))));  // its version is 1 now
   EXPECT_EQ(*finished(store.remove_all("", "bob")), 1);
   ASSERT_TRUE(finished(store.remove(key_of(1))));
-  EXPECT_EQ(store.figures().sessions, 0u);
-  EXPECT_EQ(store.figures().bytes, 0u);
+  EXPECT_EQ(store.statistics().sessions, 0u);
+  EXPECT_EQ(store.statistics().bytes, 0u);
 }
 
 TEST(MemoryStore, names_of_users_and_issuers_are_told_apart) {
@@ -151,10 +151,10 @@ TEST(MemoryStore, is_shared_by_threads) {
     });
   }
   workers.clear();
-  EXPECT_LE(store.figures().sessions, 50u);
+  EXPECT_LE(store.statistics().sessions, 50u);
   for (int number = 0; number < keys; ++number) (void)finished(store.remove(key_of(number)));
-  EXPECT_EQ(store.figures().sessions, 0u);
-  EXPECT_EQ(store.figures().bytes, 0u);
+  EXPECT_EQ(store.statistics().sessions, 0u);
+  EXPECT_EQ(store.statistics().bytes, 0u);
 }
 
 }  // namespace

@@ -91,12 +91,12 @@ Middleware Sessions::middleware() const {
 }
 
 Middleware Sessions::require_login() const {
-  SecurityWords words;
+  SecurityDocumentation words;
   words.schemes.push_back({.name = "session",
                            .kind = SecurityScheme::Kind::cookie,
                            .detail = manager_->options.cookie_name,
                            .description = "Of a browser that has logged in."});
-  return {.security = std::make_shared<const SecurityWords>(std::move(words)),
+  return {.security = std::make_shared<const SecurityDocumentation>(std::move(words)),
           .function = katana::detail::make_middleware_function(session_principal),
           .phase = Phase::identity};
 }

@@ -151,7 +151,7 @@ AuditHead AuditLog::head() const {
   return head_;
 }
 
-AuditLog::Figures AuditLog::figures() const noexcept {
+AuditLog::Statistics AuditLog::statistics() const noexcept {
   const std::lock_guard lock(mutex_);
   return {recorded_.load(std::memory_order_relaxed), failed_.load(std::memory_order_relaxed),
           waiting_.size()};

@@ -71,12 +71,12 @@ class AuditLog {
   // An anchor: keep it where who can write the file cannot, for `katana audit verify --anchor`.
   AuditHead head() const;
   // Of events, since the log was opened; `waiting` is of now.
-  struct Figures {
+  struct Statistics {
     std::uint64_t recorded = 0;  // written
     std::uint64_t failed = 0;    // refused, or not written
     std::uint64_t waiting = 0;   // not written yet
   };
-  Figures figures() const noexcept;
+  Statistics statistics() const noexcept;
   // An Error says why the last event, or what was to be flushed, could not be written. Any thread.
   Result<void> health() const;
 

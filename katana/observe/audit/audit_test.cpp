@@ -226,7 +226,7 @@ TEST_F(AuditTest, what_cannot_be_written_is_refused_and_nothing_is_left_of_it) {
   ASSERT_TRUE(record("after"));
   EXPECT_TRUE(log_->health());
   const AuditHead head = log_->head();
-  EXPECT_EQ(log_->figures().failed, 1u);
+  EXPECT_EQ(log_->statistics().failed, 1u);
   log_.reset();
   EXPECT_EQ(verified(head), "right");
 }

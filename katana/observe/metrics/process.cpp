@@ -84,7 +84,7 @@ Result<double> read_boot_time(const std::string& root) {
 
 // figures.start_time_seconds is found if it is not known yet: the file that has it is a long one.
 Result<void> read_stat(const std::string& root, const ProcessUnits& units,
-                       ProcessFigures& figures) {
+                       ProcessStatistics& statistics) {
   const std::string path = root + "/self/stat";
   auto text = read_file(path);
   if (!text) return std::unexpected(text.error());
@@ -99,19 +99,19 @@ Result<void> read_stat(const std::string& root, const ProcessUnits& units,
   const auto user = field(14), system = field(15), threads = field(20), start = field(22),
              size = field(23), resident = field(24);
   if (!user || !system || !threads || !start || !size || !resident) return malformed(path);
-  if (figures.start_time_seconds == 0) {
+  if (statistics.start_time_seconds == 0) {
     const auto boot = read_boot_time(root);
     if (!boot) return std::unexpected(boot.error());
-    figures.start_time_seconds = *boot + *start / units.ticks_per_second;
+    statistics.start_time_seconds = *boot + *start / units.ticks_per_second;
   }
-  figures.cpu_seconds = (*user + *system) / units.ticks_per_second;
-  figures.threads = *threads;
-  figures.virtual_bytes = *size;
-  figures.resident_bytes = *resident * units.page_bytes;
+  statistics.cpu_seconds = (*user + *system) / units.ticks_per_second;
+  statistics.threads = *threads;
+  statistics.virtual_bytes = *size;
+  statistics.resident_bytes = *resident * units.page_bytes;
   return {};
 }
 
-Result<void> read_descriptors(const std::string& root, ProcessFigures& figures) {
+Result<void> read_descriptors(const std::string& root, ProcessStatistics& statistics) {
   const std::string folder = root + "/self/fd";
   DIR* const entries = ::opendir(folder.c_str());
   if (entries == nullptr) {
@@ -121,7 +121,7 @@ Result<void> read_descriptors(const std::string& root, ProcessFigures& figures) 
   double count = 0;
   while (const dirent* const entry = ::readdir(entries)) count += entry->d_name[0] != '.' ? 1 : 0;
   ::closedir(entries);
-  figures.open_fds = std::max(0.0, count - 1);  // one was open to look
+  statistics.open_fds = std::max(0.0, count - 1);  // one was open to look
   const std::string path = root + "/self/limits";
   auto text = read_file(path);
   if (!text) return std::unexpected(text.error());
@@ -130,7 +130,7 @@ Result<void> read_descriptors(const std::string& root, ProcessFigures& figures) 
   const auto limit =
       words[0] == "unlimited" ? std::numeric_limits<double>::infinity() : to_number(words[0]);
   if (!limit) return malformed(path);
-  figures.max_fds = *limit;
+  statistics.max_fds = *limit;
   return {};
 }
 
@@ -138,14 +138,14 @@ struct ProcessMetrics {
   ObservedCounter cpu_seconds;
   Gauge start_time, resident, size, threads, open_fds, max_fds;
 
-  void set(const ProcessFigures& figures) const {
-    cpu_seconds.observe(figures.cpu_seconds);
-    start_time.set(figures.start_time_seconds);
-    resident.set(figures.resident_bytes);
-    size.set(figures.virtual_bytes);
-    threads.set(figures.threads);
-    open_fds.set(figures.open_fds);
-    max_fds.set(figures.max_fds);
+  void set(const ProcessStatistics& statistics) const {
+    cpu_seconds.observe(statistics.cpu_seconds);
+    start_time.set(statistics.start_time_seconds);
+    resident.set(statistics.resident_bytes);
+    size.set(statistics.virtual_bytes);
+    threads.set(statistics.threads);
+    open_fds.set(statistics.open_fds);
+    max_fds.set(statistics.max_fds);
   }
 };
 
@@ -163,17 +163,17 @@ ProcessUnits system_units() noexcept {
           static_cast<double>(::sysconf(_SC_PAGESIZE))};
 }
 
-Result<ProcessFigures> read_process(const std::string& root, const ProcessUnits& units,
-                                    double start_time_seconds) {
-  ProcessFigures figures{.start_time_seconds = start_time_seconds};
-  if (auto read = read_stat(root, units, figures); !read) return std::unexpected(read.error());
-  if (auto read = read_descriptors(root, figures); !read) return std::unexpected(read.error());
-  return figures;
+Result<ProcessStatistics> read_process(const std::string& root, const ProcessUnits& units,
+                                       double start_time_seconds) {
+  ProcessStatistics statistics{.start_time_seconds = start_time_seconds};
+  if (auto read = read_stat(root, units, statistics); !read) return std::unexpected(read.error());
+  if (auto read = read_descriptors(root, statistics); !read) return std::unexpected(read.error());
+  return statistics;
 }
 
 Result<void> add_process_metrics(Registry& registry, const std::string& root) {
-  const auto figures = read_process(root);
-  if (!figures) return std::unexpected(figures.error().within("process metrics"));
+  const auto statistics = read_process(root);
+  if (!statistics) return std::unexpected(statistics.error().within("process metrics"));
   ProcessMetrics metrics;
   struct Row {
     Gauge* gauge;
@@ -201,7 +201,7 @@ Result<void> add_process_metrics(Registry& registry, const std::string& root) {
   auto seconds = cpu->resolve({});
   if (!seconds) return std::unexpected(seconds.error());
   metrics.cpu_seconds = *seconds;
-  registry.before_scrape([metrics, root, start = figures->start_time_seconds] {
+  registry.before_scrape([metrics, root, start = statistics->start_time_seconds] {
     if (const auto now = read_process(root, system_units(), start)) metrics.set(*now);
   });
   return {};

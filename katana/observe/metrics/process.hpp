@@ -18,7 +18,7 @@
 
 namespace katana::metrics {
 
-struct ProcessFigures {
+struct ProcessStatistics {
   double cpu_seconds = 0;         // user and system
   double start_time_seconds = 0;  // Unix time
   double resident_bytes = 0;
@@ -37,9 +37,9 @@ ProcessUnits system_units() noexcept;
 
 // `root` is where proc is mounted. `start_time_seconds` is what an earlier call found, which does
 // not change and is costly to find; 0: it is to be found.
-Result<ProcessFigures> read_process(const std::string& root = "/proc",
-                                    const ProcessUnits& units = system_units(),
-                                    double start_time_seconds = 0);
+Result<ProcessStatistics> read_process(const std::string& root = "/proc",
+                                       const ProcessUnits& units = system_units(),
+                                       double start_time_seconds = 0);
 
 // Registers the process_* metrics, which are read anew at each scrape. Once for each registry.
 Result<void> add_process_metrics(Registry& registry, const std::string& root = "/proc");

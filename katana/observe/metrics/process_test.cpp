@@ -41,15 +41,15 @@ class ProcessTest : public testing::Test {
 };
 
 TEST_F(ProcessTest, figures_are_those_of_proc_even_when_the_name_has_parentheses) {
-  const auto figures = read_process(root, {100, 4096});
-  ASSERT_TRUE(figures) << figures.error().describe();
-  EXPECT_EQ(figures->cpu_seconds, 2.0);
-  EXPECT_EQ(figures->start_time_seconds, 1'700'000'010.0);
-  EXPECT_EQ(figures->virtual_bytes, 1'048'576.0);
-  EXPECT_EQ(figures->resident_bytes, 25.0 * 4096);
-  EXPECT_EQ(figures->threads, 7.0);
-  EXPECT_EQ(figures->open_fds, 3.0);
-  EXPECT_EQ(figures->max_fds, 1024.0);
+  const auto statistics = read_process(root, {100, 4096});
+  ASSERT_TRUE(statistics) << statistics.error().describe();
+  EXPECT_EQ(statistics->cpu_seconds, 2.0);
+  EXPECT_EQ(statistics->start_time_seconds, 1'700'000'010.0);
+  EXPECT_EQ(statistics->virtual_bytes, 1'048'576.0);
+  EXPECT_EQ(statistics->resident_bytes, 25.0 * 4096);
+  EXPECT_EQ(statistics->threads, 7.0);
+  EXPECT_EQ(statistics->open_fds, 3.0);
+  EXPECT_EQ(statistics->max_fds, 1024.0);
 }
 
 TEST_F(ProcessTest, an_unlimited_number_of_descriptors_is_infinite) {
@@ -97,16 +97,16 @@ TEST_F(ProcessTest, is_read_anew_at_each_scrape_and_keeps_the_last_value_when_it
 }
 
 TEST(Process, of_this_machine_has_sensible_figures) {
-  const auto figures = read_process();
-  ASSERT_TRUE(figures) << figures.error().describe();
+  const auto statistics = read_process();
+  ASSERT_TRUE(statistics) << statistics.error().describe();
   const double now =
       std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-  EXPECT_GT(figures->resident_bytes, 1e6);
-  EXPECT_GT(figures->virtual_bytes, figures->resident_bytes);
-  EXPECT_GE(figures->threads, 1);
-  EXPECT_GE(figures->open_fds, 1);
-  EXPECT_GE(figures->max_fds, figures->open_fds);
-  EXPECT_NEAR(figures->start_time_seconds, now, 3600);
+  EXPECT_GT(statistics->resident_bytes, 1e6);
+  EXPECT_GT(statistics->virtual_bytes, statistics->resident_bytes);
+  EXPECT_GE(statistics->threads, 1);
+  EXPECT_GE(statistics->open_fds, 1);
+  EXPECT_GE(statistics->max_fds, statistics->open_fds);
+  EXPECT_NEAR(statistics->start_time_seconds, now, 3600);
 }
 
 }  // namespace

@@ -173,7 +173,8 @@ Schemas& Document::schemas() noexcept { return state_->parts.schemas; }
 const std::string& Document::name() const noexcept { return state_->name; }
 
 void Document::add(http::Method method, std::string_view pattern, SignatureWords words,
-                   const Operation& operation, const std::vector<const SecurityWords*>& security) {
+                   const Operation& operation,
+                   const std::vector<const SecurityDocumentation*>& security) {
   const detail::RouteName route{method, pattern};
   state_->check(route, operation, operation.id.empty() ? route.id() : operation.id);
   state_->note_tag(operation.tag);

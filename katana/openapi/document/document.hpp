@@ -135,7 +135,8 @@ class Document {
   // What is served without being described here, for documents that are to be complete. `security`:
   // as Group::security() has it.
   void add(http::Method method, std::string_view pattern, SignatureWords words,
-           const Operation& operation, const std::vector<const SecurityWords*>& security = {});
+           const Operation& operation,
+           const std::vector<const SecurityDocumentation*>& security = {});
   // Whether an operation is shown to its audience.
   bool shows(const Operation& operation) const;
   Schemas& schemas() noexcept;

@@ -418,8 +418,8 @@ TEST(OpenApiText, is_indented_for_a_file) {
 
 TEST(OpenApiText, is_said_as_3_0_says_it_where_that_is_wanted) {
   using Kind = SecurityScheme::Kind;
-  const auto of = [](SecurityWords words) {
-    return Middleware{.security = std::make_shared<const SecurityWords>(std::move(words))};
+  const auto of = [](SecurityDocumentation words) {
+    return Middleware{.security = std::make_shared<const SecurityDocumentation>(std::move(words))};
   };
   Router router;
   router.use(of({.schemes = {{.name = "bearer", .detail = "bearer"},

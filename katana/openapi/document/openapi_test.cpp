@@ -10,7 +10,7 @@
 
 #include "katana/base/values/duration_text.hpp"
 #include "katana/base/values/patch.hpp"
-#include "katana/http/handlers/request_words.hpp"
+#include "katana/http/handlers/request_documentation.hpp"
 
 namespace katana::openapi {
 namespace {
@@ -327,8 +327,8 @@ TEST(OpenApiDocument, objects_in_queries_and_forms_are_deep_objects) {
 
 TEST(OpenApiDocument, who_may_ask_is_a_scheme_and_a_requirement) {
   using Kind = SecurityScheme::Kind;
-  const auto of = [](SecurityWords words) {
-    return Middleware{.security = std::make_shared<const SecurityWords>(std::move(words))};
+  const auto of = [](SecurityDocumentation words) {
+    return Middleware{.security = std::make_shared<const SecurityDocumentation>(std::move(words))};
   };
   Router router;
   router.use(of({.schemes = {{.name = "bearer", .detail = "bearer", .format = "JWT"},
@@ -351,7 +351,7 @@ TEST(OpenApiDocument, who_may_ask_is_a_scheme_and_a_requirement) {
 }
 
 TEST(OpenApiDocument, what_middleware_asks_of_requests_is_in_its_operations) {
-  RequestWords words;
+  RequestDocumentation words;
   words.methods = {http::Method::post};
   words.fields = {
       {.name = "X-Key", .description = "Names it.", .pattern = "^a+$", .required = true},
@@ -359,7 +359,7 @@ TEST(OpenApiDocument, what_middleware_asks_of_requests_is_in_its_operations) {
   words.problems = {409, 422};
   words.reply_fields = {{.name = "X-Again", .description = "It is one."}};
   Router router;
-  router.use(Middleware{.words = std::make_shared<const RequestWords>(std::move(words))});
+  router.use(Middleware{.words = std::make_shared<const RequestDocumentation>(std::move(words))});
   Document document({.title = "Shop", .version = "1"});
   Routes routes = document.describe(router);
   routes.post("/items", [] { return Json<int>{1}; },

@@ -253,7 +253,7 @@ Value outgoing_object(Parts& parts, const OutgoingRequest& request) {
 
 Value operation_object(Parts& parts, const RouteName& route, SignatureWords& words,
                        const Operation& operation,
-                       const std::vector<const SecurityWords*>& security) {
+                       const std::vector<const SecurityDocumentation*>& security) {
   Object made;
   const auto add = [&made](const char* name, const std::string& text) {
     if (!text.empty()) made.set(name, text);

@@ -43,7 +43,7 @@ struct RouteName {
 
 Value operation_object(Parts& parts, const RouteName& route, SignatureWords& words,
                        const Operation& operation,
-                       const std::vector<const SecurityWords*>& security);
+                       const std::vector<const SecurityDocumentation*>& security);
 // The Path Item Object of a callback or webhook.
 Value outgoing_object(Parts& parts, const OutgoingRequest& request);
 Value docs_object(const ExternalDocs& docs);
@@ -63,14 +63,15 @@ Value examples_object(const std::vector<Example>& examples);
 
 Value reply_of(Parts& parts, const ReplyWords& words);
 Object responses_of(Parts& parts, const SignatureWords& words, const Operation& operation,
-                    const std::vector<const SecurityWords*>& security);
+                    const std::vector<const SecurityDocumentation*>& security);
 Value problem_response(std::string description);
 Value problem_schema();
 
 // ---- security ----
 
 Value scheme_object(const SecurityScheme& scheme);
-void add_security(Parts& parts, Object& made, const std::vector<const SecurityWords*>& security);
+void add_security(Parts& parts, Object& made,
+                  const std::vector<const SecurityDocumentation*>& security);
 
 }  // namespace katana::openapi::detail
 

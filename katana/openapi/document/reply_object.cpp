@@ -33,10 +33,10 @@ Object link_of(const ReplyLink& link) {
 // The statuses of problems that an operation can be answered with: its own, and those that follow
 // from its signature. 400: the protocol refuses what is malformed, whatever the route.
 std::vector<unsigned> problems_of(const SignatureWords& words, const Operation& operation,
-                                  const std::vector<const SecurityWords*>& security) {
+                                  const std::vector<const SecurityDocumentation*>& security) {
   std::vector<unsigned> problems = operation.problems;
   problems.push_back(400);
-  for (const SecurityWords* const each : security) {
+  for (const SecurityDocumentation* const each : security) {
     if (!each->schemes.empty()) problems.push_back(401);
     if (each->decides) problems.push_back(403);
   }
@@ -161,7 +161,7 @@ void add_reply(Parts& parts, std::map<unsigned, Value>& replies, const ReplyWord
 }  // namespace
 
 Object responses_of(Parts& parts, const SignatureWords& words, const Operation& operation,
-                    const std::vector<const SecurityWords*>& security) {
+                    const std::vector<const SecurityDocumentation*>& security) {
   std::map<unsigned, Value> replies;
   for (const ReplyWords& reply : operation.replies) add_reply(parts, replies, reply);
   if (operation.replies.empty() && words.reply) {

@@ -4,12 +4,12 @@
 
 #include <algorithm>
 
-#include "katana/http/handlers/request_words.hpp"
+#include "katana/http/handlers/request_documentation.hpp"
 
 namespace katana::openapi {
 namespace {
 
-void add_fields(std::vector<ReplyField>& to, const RequestWords& words) {
+void add_fields(std::vector<ReplyField>& to, const RequestDocumentation& words) {
   for (const FieldWords& each : words.reply_fields) {
     if (std::ranges::find(to, each.name, &ReplyField::name) != to.end()) continue;
     to.push_back({.name = each.name, .description = each.description});
@@ -19,7 +19,7 @@ void add_fields(std::vector<ReplyField>& to, const RequestWords& words) {
 bool is_success(const ReplyWords& reply) { return reply.status >= 200 && reply.status < 300; }
 
 // What the middleware in front says. What is said of the operation itself goes before it.
-void add_words(Operation& operation, SignatureWords& signature, const RequestWords& words) {
+void add_words(Operation& operation, SignatureWords& signature, const RequestDocumentation& words) {
   for (const FieldWords& each : words.fields) {
     if (std::ranges::find(operation.fields, each.name, &RequestField::name) !=
         operation.fields.end()) {
@@ -68,7 +68,7 @@ void Routes::add(http::Method method, std::string_view pattern, const Operation&
     is_shown = true;
     SignatureWords signature = words(each.schemas());
     Operation whole_operation(described);
-    for (const RequestWords* const said : group_.words(method)) {
+    for (const RequestDocumentation* const said : group_.words(method)) {
       add_words(whole_operation, signature, *said);
     }
     each.add(method, whole, std::move(signature), whole_operation, group_.security());

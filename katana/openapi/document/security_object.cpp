@@ -7,13 +7,13 @@ namespace katana::openapi::detail {
 namespace {
 
 // One object for each way in: of every middleware that authenticates one scheme, with all scopes.
-List requirements_of(const std::vector<const SecurityWords*>& security) {
+List requirements_of(const std::vector<const SecurityDocumentation*>& security) {
   List scopes;
-  for (const SecurityWords* const each : security) {
+  for (const SecurityDocumentation* const each : security) {
     for (const std::string& scope : each->scopes) scopes.emplace_back(scope);
   }
   std::vector<Object> ways = {Object()};
-  for (const SecurityWords* const each : security) {
+  for (const SecurityDocumentation* const each : security) {
     if (each->schemes.empty()) continue;
     std::vector<Object> longer;
     for (const Object& way : ways) {
@@ -82,9 +82,10 @@ Value scheme_object(const SecurityScheme& scheme) {
   return made;
 }
 
-void add_security(Parts& parts, Object& made, const std::vector<const SecurityWords*>& security) {
+void add_security(Parts& parts, Object& made,
+                  const std::vector<const SecurityDocumentation*>& security) {
   bool authenticates = false;
-  for (const SecurityWords* const each : security) {
+  for (const SecurityDocumentation* const each : security) {
     for (const SecurityScheme& scheme : each->schemes) {
       parts.security_schemes.insert_or_assign(scheme.name, scheme_object(scheme));
       authenticates = true;

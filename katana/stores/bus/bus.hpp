@@ -24,7 +24,7 @@
 // Of a queue group every message has one subscriber, by choice of the bus; groups are not told of
 // gaps that the numbers would show, because each subscriber sees a part.
 //
-// Bounds, each with a counter in BusFigures:
+// Bounds, each with a counter in BusStatistics:
 //
 //   what waits for a reactor    queue_messages_max, queue_bytes_max: the newest is dropped, and its
 //                               subscribers are told
@@ -34,8 +34,8 @@
 //
 // Owns       what is under way. Subscriptions refer to it: it outlives them.
 // Borrows    a Publication, for the call.
-// Thread     publish(), health() and figures() any; subscribe() and request() a reactor's, and the
-//            handler is called there, never within a call of the bus: in the same turn when a
+// Thread     publish(), health() and statistics() any; subscribe() and request() a reactor's, and
+//            the handler is called there, never within a call of the bus: in the same turn when a
 //            message comes from the same reactor or from a thread that was in time.
 // Allocates  a block for each message; an entry for each reactor that has subscribers.
 // Fails      publish() and subscribe() with an Error: invalid_argument for a subject,
@@ -63,7 +63,7 @@ class FanOut;
 class Streams;
 
 // How far a bus can be relied on; see above.
-enum class Promise : std::uint8_t {
+enum class DeliveryGuarantee : std::uint8_t {
   in_process,    // there is no other process: nothing is lost but by the bounds of queues
   at_most_once,  // others may miss messages: subscribers should heed notices
 };
@@ -158,7 +158,7 @@ struct Health {
 };
 
 // Since the bus was made, over all reactors.
-struct BusFigures {
+struct BusStatistics {
   std::uint64_t published = 0;          // calls of publish() whose subject and sizes are right
   std::uint64_t published_bytes = 0;    // payloads
   std::uint64_t refused = 0;            // publications, with an Error
@@ -233,9 +233,11 @@ class Bus {
     return request({std::move(subject), std::move(payload), timeout, {}});
   }
 
-  virtual Promise promise() const noexcept = 0;  // the same for the life of the bus
-  virtual Health health() const = 0;             // takes a lock: for probes, not for each message
-  virtual BusFigures figures() const = 0;  // takes locks and sums over the reactors: for metrics
+  virtual DeliveryGuarantee delivery_guarantee()
+      const noexcept = 0;             // the same for the life of the bus
+  virtual Health health() const = 0;  // takes a lock: for probes, not for each message
+  virtual BusStatistics statistics()
+      const = 0;  // takes locks and sums over the reactors: for metrics
   // What keeps messages. Null: this bus does not.
   virtual Streams* streams() noexcept { return nullptr; }
   // The reactors' side of it.

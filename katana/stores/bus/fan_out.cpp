@@ -319,32 +319,32 @@ void FanOut::tell_group(const std::shared_ptr<Pattern>& pattern, Bytes group,
   }
 }
 
-void FanOut::add_figures(BusFigures& figures) const {
+void FanOut::add_figures(BusStatistics& statistics) const {
   const auto of = [](const std::atomic<std::uint64_t>& value) {
     return value.load(std::memory_order_relaxed);
   };
-  figures.published += of(published_);
-  figures.published_bytes += of(published_bytes_);
-  figures.refused += of(refused_);
-  figures.received += of(received_);
-  figures.received_bytes += of(received_bytes_);
-  figures.missed += of(missed_);
-  figures.uncertain += of(uncertain_);
-  figures.duplicates += of(duplicates_);
+  statistics.published += of(published_);
+  statistics.published_bytes += of(published_bytes_);
+  statistics.refused += of(refused_);
+  statistics.received += of(received_);
+  statistics.received_bytes += of(received_bytes_);
+  statistics.missed += of(missed_);
+  statistics.uncertain += of(uncertain_);
+  statistics.duplicates += of(duplicates_);
   const std::lock_guard lock(mutex_);
-  figures.subscriptions += subscriptions_;
+  statistics.subscriptions += subscriptions_;
   for (const std::shared_ptr<Port>& each : ports_) {
-    figures.published += each->published.value();
-    figures.published_bytes += each->published_bytes.value();
-    figures.refused += each->refused.value();
-    figures.delivered += each->delivered.value();
-    figures.dropped += each->dropped.value();
-    figures.stream_dropped += each->stream_dropped.value();
-    figures.requests += each->requests_made.value();
-    figures.requests_failed += each->requests_failed.value();
+    statistics.published += each->published.value();
+    statistics.published_bytes += each->published_bytes.value();
+    statistics.refused += each->refused.value();
+    statistics.delivered += each->delivered.value();
+    statistics.dropped += each->dropped.value();
+    statistics.stream_dropped += each->stream_dropped.value();
+    statistics.requests += each->requests_made.value();
+    statistics.requests_failed += each->requests_failed.value();
     std::size_t bytes = 0;
-    figures.waiting += each->waiting(bytes);
-    figures.waiting_bytes += bytes;
+    statistics.waiting += each->waiting(bytes);
+    statistics.waiting_bytes += bytes;
   }
 }
 

@@ -74,7 +74,7 @@ class FanOut final : private PortOwner {
     std::string group;                 // queue group; empty: subscribers in none
   };
   std::vector<Wanted> wanted() const;
-  void add_figures(BusFigures& figures) const;
+  void add_figures(BusStatistics& statistics) const;
   void count_received(std::uint64_t bytes) noexcept {
     received_.fetch_add(1, std::memory_order_relaxed);
     received_bytes_.fetch_add(bytes, std::memory_order_relaxed);

@@ -38,11 +38,11 @@ Health MemoryBus::health() const {
   return {.ready = true, .state = BusState::in_process, .detail = "in process"};
 }
 
-BusFigures MemoryBus::figures() const {
-  BusFigures figures;
-  fan_out_.add_figures(figures);
-  figures.submitted = streams_.submitted();
-  return figures;
+BusStatistics MemoryBus::statistics() const {
+  BusStatistics statistics;
+  fan_out_.add_figures(statistics);
+  statistics.submitted = streams_.submitted();
+  return statistics;
 }
 
 }  // namespace katana::bus

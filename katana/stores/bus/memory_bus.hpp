@@ -4,7 +4,7 @@
 // Thread     any, as Bus says.
 // Allocates  as Bus says.
 // Fails      as Bus says; it is never unavailable.
-// Invariant  Promise::in_process.
+// Invariant  DeliveryGuarantee::in_process.
 #pragma once
 
 #include "katana/stores/bus/bus.hpp"
@@ -22,9 +22,11 @@ class MemoryBus final : public Bus {
   Result<Published> publish(const Publication& publication) override;
   Result<Subscription> subscribe(Bytes pattern, Handler handler,
                                  SubscribeOptions options = {}) override;
-  Promise promise() const noexcept override { return Promise::in_process; }
+  DeliveryGuarantee delivery_guarantee() const noexcept override {
+    return DeliveryGuarantee::in_process;
+  }
   Health health() const override;
-  BusFigures figures() const override;
+  BusStatistics statistics() const override;
   Streams* streams() noexcept override { return &streams_; }
   FanOut& fan_out() noexcept override { return fan_out_; }
 

@@ -32,8 +32,8 @@ TEST_F(BusTest, a_message_reaches_the_subscribers_of_all_reactors) {
   settle();
   EXPECT_EQ(first, (Said{"prices.tea=42", "prices.coffee=7"}));
   EXPECT_EQ(second, (Said{"prices.tea=42"}));
-  EXPECT_EQ(bus().figures().published, 2u);
-  EXPECT_EQ(bus().figures().delivered, 3u);
+  EXPECT_EQ(bus().statistics().published, 2u);
+  EXPECT_EQ(bus().statistics().delivered, 3u);
 }
 
 TEST_F(BusTest, each_subscription_that_matches_is_given_it) {
@@ -75,9 +75,9 @@ TEST_F(BusTest, a_subscription_that_is_destroyed_is_given_nothing_more) {
   a.reset();
   settle();
   EXPECT_TRUE(said.empty());
-  EXPECT_EQ(bus().figures().subscriptions, 0u);
+  EXPECT_EQ(bus().statistics().subscriptions, 0u);
   publish("a", "2");
-  EXPECT_EQ(bus().figures().waiting, 0u);
+  EXPECT_EQ(bus().statistics().waiting, 0u);
 }
 
 TEST_F(BusTest, handlers_may_subscribe_and_cancel_and_publish) {
@@ -187,7 +187,7 @@ TEST_F(BusTest, what_cannot_be_published_is_refused_with_a_reason) {
   const auto refused = bus().publish("a", large);
   EXPECT_EQ(refused.error().code(), Code::out_of_range);
   EXPECT_NE(refused.error().describe().find("1048576"), std::string::npos);
-  EXPECT_EQ(bus().figures().refused, 7u);
+  EXPECT_EQ(bus().statistics().refused, 7u);
   EXPECT_EQ(bus().subscribe("a..b", [](const Delivery&) {}).error().code(), Code::invalid_argument);
   SubscribeOptions group;
   group.queue_group = "a.b";
@@ -247,8 +247,8 @@ TEST_F(SmallBusTest, a_reactor_that_is_behind_loses_the_newest_and_its_subscribe
   auto b = subscribe("b", other);
   on(0);
   for (int number = 0; number < 10; ++number) publish("a", std::to_string(number));
-  EXPECT_EQ(bus().figures().dropped, 6u);
-  EXPECT_EQ(bus().figures().waiting, 4u);
+  EXPECT_EQ(bus().statistics().dropped, 6u);
+  EXPECT_EQ(bus().statistics().waiting, 4u);
   settle();
   EXPECT_EQ(said, (Said{"a=0", "a=1", "a=2", "a=3", "!missed:6"}));
   EXPECT_TRUE(other.empty());
@@ -366,8 +366,8 @@ TEST_F(BusTest, a_request_is_answered_by_another_reactor) {
   settle();
   EXPECT_EQ(second.said(), "answer to two");
   EXPECT_EQ(first.said(), "answer to one");
-  EXPECT_EQ(bus().figures().requests, 2u);
-  EXPECT_EQ(bus().figures().requests_failed, 0u);
+  EXPECT_EQ(bus().statistics().requests, 2u);
+  EXPECT_EQ(bus().statistics().requests_failed, 0u);
 }
 
 TEST_F(BusTest, a_request_that_nobody_is_there_for_fails_at_once) {
@@ -389,7 +389,7 @@ TEST_F(BusTest, a_request_has_so_long_and_a_late_answer_goes_nowhere) {
   EXPECT_EQ(asked.said(), code_name(Code::deadline_exceeded));
   publish(reply_to, "late");
   settle();
-  EXPECT_EQ(bus().figures().requests_failed, 1u);
+  EXPECT_EQ(bus().statistics().requests_failed, 1u);
 }
 
 TEST_F(BusTest, a_request_ends_by_the_deadline_of_its_coroutine) {
@@ -426,7 +426,7 @@ TEST_F(BusTest, a_subscription_may_outlive_its_reactor_and_its_bus) {
   auto here = subscribe("a", said);
   publish("a", "1");  // is under way when the reactor ends
   reactors_.pop_back();
-  EXPECT_EQ(bus().figures().subscriptions, 1u);
+  EXPECT_EQ(bus().statistics().subscriptions, 1u);
   there.cancel();
   settle();
   EXPECT_EQ(said, (Said{"a=1"}));
@@ -448,13 +448,13 @@ TEST_F(BusTest, threads_publish_while_reactors_end) {
   reactors_.pop_back();
   stop = true;
   other.join();
-  EXPECT_EQ(bus().figures().waiting, 0u);
+  EXPECT_EQ(bus().statistics().waiting, 0u);
 }
 
 TEST_F(BusTest, health_says_that_there_is_no_server) {
   EXPECT_TRUE(bus().health().ready);
   EXPECT_EQ(bus().health().state, BusState::in_process);
-  EXPECT_EQ(bus().promise(), Promise::in_process);
+  EXPECT_EQ(bus().delivery_guarantee(), DeliveryGuarantee::in_process);
 }
 
 // Several threads publish, reactors of several threads receive: every message once, in order.
@@ -497,7 +497,7 @@ TEST(BusThreads, every_message_arrives_once_and_in_the_order_of_its_publisher) {
   for (std::thread& each : threads) each.join();
   EXPECT_EQ(wrong, 0u);
   EXPECT_EQ(received, 2u * publishers * per_publisher);
-  EXPECT_EQ(bus.figures().dropped, 0u);
+  EXPECT_EQ(bus.statistics().dropped, 0u);
 }
 
 }  // namespace

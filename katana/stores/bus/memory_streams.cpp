@@ -31,9 +31,9 @@ bool is_name(Bytes name) noexcept {
 // Some readers wait; each is subscribed to this, and nothing is ever published to it.
 struct MemoryStreams::Stream {
   explicit Stream(StreamOptions options)
-      : log(std::move(options)), bell("_STREAM." + log.options().name) {}
+      : log(std::move(options)), doorbell("_STREAM." + log.options().name) {}
   StreamLog log;
-  const std::string bell;
+  const std::string doorbell;
   std::map<std::string, std::shared_ptr<StreamPosition>> durable;
   std::map<FanOut*, std::shared_ptr<Pattern>> bells;
   bool is_lost = false;  // another one may have its name
@@ -278,7 +278,7 @@ class MemoryStreams::Reader final : public Consumer, private net::TimerEntry {
     SubscribeOptions how;
     how.on_notice = [this](const Notice&) { arrived_.set(); };
     auto subscribed =
-        streams_.fan_out_.subscribe(stream_->bell, [](const Delivery&) {}, std::move(how));
+        streams_.fan_out_.subscribe(stream_->doorbell, [](const Delivery&) {}, std::move(how));
     if (!subscribed) return std::unexpected(subscribed.error());
     subscription_ = *std::move(subscribed);
     const std::lock_guard lock(state_->mutex);
@@ -325,9 +325,9 @@ class MemoryStreams::Reader final : public Consumer, private net::TimerEntry {
       place = std::make_shared<StreamPosition>(stream_->log.position_of(options));
     }
     position_ = place;
-    const auto patterns = streams_.fan_out_.matching(stream_->bell);
+    const auto patterns = streams_.fan_out_.matching(stream_->doorbell);
     const auto own = std::ranges::find_if(
-        patterns, [&](const auto& each) { return each->text == stream_->bell; });
+        patterns, [&](const auto& each) { return each->text == stream_->doorbell; });
     stream_->bells[&streams_.fan_out_] = *own;
   }
   // The stream is gone: another one of its name is read, and made if there is none.

@@ -253,11 +253,11 @@ TEST_F(StreamsTest, what_is_submitted_before_there_is_a_stream_is_stored_when_it
   for (const char* const each : {"1", "2"}) {
     EXPECT_TRUE(streams().submit({.subject = "later.x", .payload = each}));
   }
-  EXPECT_EQ(bus().figures().submitted, 2u);
+  EXPECT_EQ(bus().statistics().submitted, 2u);
   settle();
   EXPECT_EQ(heard, (Said{"later.x=1", "later.x=2"})) << "subscribers have it at once, and once";
   ensure({.name = "later", .subjects = {"later.>"}});
-  EXPECT_EQ(bus().figures().submitted, 0u);
+  EXPECT_EQ(bus().statistics().submitted, 0u);
   EXPECT_TRUE(streams().submit({.subject = "later.y", .payload = "3"}));
   EXPECT_EQ(texts_of(done(streams().after("later", "later.>", 0, 10))), (Said{"1", "2", "3"}));
   settle();

@@ -53,7 +53,7 @@ TEST_F(MessagesTest, a_coroutine_reads_what_comes_and_ends_when_it_is_closed) {
   settle();
   EXPECT_EQ(said, (Said{"0", "1", "2", "3", "end"}));
   EXPECT_TRUE(task.done());
-  EXPECT_EQ(bus().figures().subscriptions, 0u);
+  EXPECT_EQ(bus().statistics().subscriptions, 0u);
 }
 
 TEST_F(MessagesTest, a_full_queue_drops_the_oldest_and_says_so_in_their_place) {
@@ -62,7 +62,7 @@ TEST_F(MessagesTest, a_full_queue_drops_the_oldest_and_says_so_in_their_place) {
   EXPECT_EQ(messages->waiting(), 4u);
   EXPECT_EQ(all_of(*messages), (Said{"!missed:5", "5", "6", "7"}));
   EXPECT_EQ(messages->dropped(), 5u);
-  EXPECT_EQ(bus().figures().stream_dropped, 5u);
+  EXPECT_EQ(bus().statistics().stream_dropped, 5u);
   EXPECT_EQ(messages->waiting_bytes(), 0u);
 }
 
@@ -77,7 +77,7 @@ TEST_F(MessagesTest, a_full_queue_drops_the_newest_and_says_so_in_their_place) {
 TEST_F(MessagesTest, a_full_queue_ends_the_subscription_if_that_is_wanted) {
   auto messages = open({.messages_max = 3, .policy = SlowSubscriber::disconnect});
   publish_some(0, 9);
-  EXPECT_EQ(bus().figures().subscriptions, 0u);
+  EXPECT_EQ(bus().statistics().subscriptions, 0u);
   Said said;
   auto task = read(*messages, said);
   task.start();

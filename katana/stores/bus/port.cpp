@@ -24,10 +24,12 @@ Port::Port(PortOwner& owner, net::Reactor& reactor)
       reactor_(&reactor),
       hash_(random_hash()),
       routes_(std::make_unique<std::array<Route, routes_max>>()),
-      local_bell_(*this,
-                  [](Message& message) noexcept { static_cast<Bell&>(message).port.on_local(); }),
-      posted_bell_(
-          *this, [](Message& message) noexcept { static_cast<Bell&>(message).port.on_posted(); }) {}
+      local_doorbell_(
+          *this,
+          [](Message& message) noexcept { static_cast<Doorbell&>(message).port.on_local(); }),
+      posted_doorbell_(*this, [](Message& message) noexcept {
+        static_cast<Doorbell&>(message).port.on_posted();
+      }) {}
 
 Port::~Port() = default;
 
@@ -69,7 +71,7 @@ bool Port::post(PortEntry&& entry) noexcept {
   // Under the lock, so that close() waits for who is about to wake the reactor.
   if (!std::exchange(rung_, true)) {
     alive_while_rung_ = shared_from_this();
-    reactor_->post(posted_bell_);
+    reactor_->post(posted_doorbell_);
   }
   return fits;
 }
@@ -187,7 +189,7 @@ Route& Port::route(Bytes subject) {
 bool Port::add_local(const HeldMessage& message, std::uint64_t member) {
   const BusOptions& limits = owner_.options();
   const std::size_t bytes = sizeof(LocalEntry) + message.allocated_bytes();
-  if (!std::exchange(local_due_, true)) reactor_->defer(local_bell_);
+  if (!std::exchange(local_due_, true)) reactor_->defer(local_doorbell_);
   if (local_gap_.count != 0 || local_.size() >= limits.queue_messages_max ||
       (!local_.empty() && local_bytes_ + bytes > limits.queue_bytes_max)) {
     const std::lock_guard lock(mutex_);  // of the counter

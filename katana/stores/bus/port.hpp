@@ -2,7 +2,7 @@
 //
 //   publish() on this reactor ──> local queue ──defer──┐
 //   publish() elsewhere ─────┐                         ├──> handlers, when all of the turn came
-//   a server, a gap ─────────┴──> posted queue ──bell──┘
+//   a server, a gap ─────────┴──> posted queue ──doorbell──┘
 //
 // However much is posted, the reactor is rung once a turn.
 //
@@ -169,8 +169,9 @@ class Port final : public SubscriptionOwner, public std::enable_shared_from_this
   PortCount dropped;
 
  private:
-  struct Bell : Message {
-    Bell(Port& owner, void (*action)(Message&) noexcept) noexcept : Message(action), port(owner) {}
+  struct Doorbell : Message {
+    Doorbell(Port& owner, void (*action)(Message&) noexcept) noexcept
+        : Message(action), port(owner) {}
     Port& port;
   };
   struct LocalEntry {
@@ -218,8 +219,8 @@ class Port final : public SubscriptionOwner, public std::enable_shared_from_this
   std::size_t local_bytes_ = 0;
   Gap local_gap_;
   bool local_due_ = false;
-  Bell local_bell_;
-  Bell posted_bell_;
+  Doorbell local_doorbell_;
+  Doorbell posted_doorbell_;
   std::unique_ptr<net::Attachment> attached_;
   std::vector<PortEntry> posted_given_;
 

@@ -311,7 +311,7 @@ class Cache {
   std::size_t clear() const { return core_->remove_prefix({}); }
 
   // Adds up the shards under their locks: for metrics, not for each request.
-  Figures figures() const { return core_->figures(); }
+  Statistics statistics() const { return core_->statistics(); }
   // As make() was given them.
   const Options& options() const noexcept { return core_->options(); }
   // What one value may take, with its key.

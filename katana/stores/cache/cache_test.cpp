@@ -24,8 +24,8 @@ TEST_F(CacheTest, what_was_put_is_found_until_its_time_is_over) {
   EXPECT_TRUE(users.get(7));
   node.turn(milliseconds(1));
   EXPECT_FALSE(users.get(7).is_known());
-  EXPECT_EQ(users.figures().expired, 1u);
-  EXPECT_EQ(users.figures().entries, 0u);
+  EXPECT_EQ(users.statistics().expired, 1u);
+  EXPECT_EQ(users.statistics().entries, 0u);
 }
 
 TEST_F(CacheTest, who_has_a_value_keeps_it_when_the_cache_does_not) {
@@ -67,14 +67,14 @@ TEST_F(CacheTest, a_load_is_made_once_for_all_who_ask_on_every_reactor) {
   pass(milliseconds(1));
   for (const Asker& asker : askers) EXPECT_EQ(asker.says(), "ada");
   EXPECT_EQ(source.loads, 1);
-  const Figures figures = users.figures();
-  EXPECT_EQ(figures.loads, 1u);
-  EXPECT_EQ(figures.joined, 9u);
-  EXPECT_EQ(figures.misses, 10u);
-  EXPECT_EQ(figures.loads_running, 0u);
+  const Statistics statistics = users.statistics();
+  EXPECT_EQ(statistics.loads, 1u);
+  EXPECT_EQ(statistics.joined, 9u);
+  EXPECT_EQ(statistics.misses, 10u);
+  EXPECT_EQ(statistics.loads_running, 0u);
   const Asker later = begin(other, users, 7);
   EXPECT_EQ(later.says(), "ada");
-  EXPECT_EQ(users.figures().hits, 1u);
+  EXPECT_EQ(users.statistics().hits, 1u);
 }
 
 TEST_F(CacheTest, a_load_that_ends_at_once_does_not_suspend_who_asked) {
@@ -90,8 +90,8 @@ TEST_F(CacheTest, a_failure_reaches_all_who_wait_and_is_not_kept) {
   pass(milliseconds(10));
   EXPECT_EQ(first.says(), "the database is down");
   EXPECT_EQ(second.says(), "the database is down");
-  EXPECT_EQ(users.figures().load_failures, 1u);
-  EXPECT_EQ(users.figures().entries, 0u);
+  EXPECT_EQ(users.statistics().load_failures, 1u);
+  EXPECT_EQ(users.statistics().entries, 0u);
   source.error.reset();
   const Asker third = begin(node, users, 7);
   pass(milliseconds(10));
@@ -116,7 +116,7 @@ TEST_F(CacheTest, that_there_is_none_is_remembered_for_a_time_of_its_own) {
   EXPECT_EQ(begin(node, users, 7).says(), "none");
   EXPECT_TRUE(users.get(7).is_absent());
   EXPECT_FALSE(users.get(7));
-  EXPECT_EQ(users.figures().negative_hits, 3u);
+  EXPECT_EQ(users.statistics().negative_hits, 3u);
   pass(seconds(5));
   EXPECT_FALSE(users.get(7).is_known());
   EXPECT_EQ(source.loads, 1);
@@ -228,7 +228,7 @@ TEST_F(CacheTest, a_load_moves_to_another_reactor_when_its_own_ends) {
   EXPECT_EQ(second.says(), "ada");
   EXPECT_EQ(third.says(), "ada");
   EXPECT_EQ(source.loads, 2);
-  EXPECT_EQ(users.figures().loads_moved, 1u);
+  EXPECT_EQ(users.statistics().loads_moved, 1u);
 }
 
 TEST_F(CacheTest, a_load_moves_on_when_who_was_to_take_it_is_gone) {
@@ -269,7 +269,7 @@ TEST_F(CacheTest, no_more_loads_run_than_are_allowed_and_no_more_wait) {
   for (int round = 0; round < 4; ++round) pass(milliseconds(10));
   for (std::size_t index = 0; index < 5; ++index) EXPECT_EQ(askers[index].says(), "ada") << index;
   EXPECT_EQ(source.running_max, 2);
-  EXPECT_EQ(users.figures().loads_refused, 1u);
+  EXPECT_EQ(users.statistics().loads_refused, 1u);
 }
 
 TEST_F(CacheTest, a_load_that_was_given_up_gives_its_place_to_the_next) {
@@ -401,8 +401,8 @@ TEST_F(CacheTest, a_value_is_loaded_again_before_its_end_by_one_of_those_who_ask
   EXPECT_EQ(source.loads, 2);
   pass(milliseconds(10));
   EXPECT_EQ(begin(node, users, 7).says(), "grace");
-  EXPECT_EQ(users.figures().refreshes, 1u);
-  EXPECT_EQ(users.figures().misses, 1u);
+  EXPECT_EQ(users.statistics().refreshes, 1u);
+  EXPECT_EQ(users.statistics().misses, 1u);
 }
 
 TEST_F(CacheTest, a_refresh_that_fails_is_reported_and_tried_again_later) {
@@ -444,7 +444,7 @@ TEST_F(CacheTest, a_value_that_is_too_large_is_given_and_not_kept) {
       *Cache<std::string, std::string>::make({.bytes_max = std::size_t{1} << 20, .shards = 1});
   EXPECT_FALSE(texts.put("large", std::string(600 * 1024, 'x')));
   EXPECT_FALSE(texts.get("large"));
-  EXPECT_EQ(texts.figures().refused, 1u);
+  EXPECT_EQ(texts.statistics().refused, 1u);
   EXPECT_TRUE(texts.put("less", std::string(500 * 1024, 'x')));
   EXPECT_TRUE(texts.get("less"));
   EXPECT_EQ(texts.value_bytes_max(), 512u * 1024);

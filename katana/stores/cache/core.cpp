@@ -56,8 +56,9 @@ Core::Core(const Options& options, std::shared_ptr<SecondLevel> level, Codec cod
       prefix_(options.name + ":"),
       hash_(random_word(), random_word()),
       word_hash_(random_word(), random_word()),
-      outside_(level != nullptr ? std::make_shared<Outside>(std::move(level), options, codec)
-                                : nullptr),
+      breaker_(level != nullptr
+                   ? std::make_shared<SecondLevelBreaker>(std::move(level), options, codec)
+                   : nullptr),
       places_(options.loads_max, options.loads_waiting_max) {
   const std::size_t shards = shards_for(options);
   limits_ = {.bytes_max = options.bytes_max / shards, .entries_max = options.entries_max / shards};
@@ -88,8 +89,8 @@ bool Core::put_in(Shard& shard, Bytes key, std::uint64_t hash, const LoadedValue
     }
   }
   const Duration unheard_max = options_.second_level.memory_ttl_max;
-  if (outside_ != nullptr && unheard_max > Duration{} &&
-      !(hears_changes_ && outside_->level().hears())) {
+  if (breaker_ != nullptr && unheard_max > Duration{} &&
+      !(hears_changes_ && breaker_->level().hears())) {
     ttl = std::min(ttl, unheard_max);
   }
   Contents contents{.value = loaded.value,
@@ -120,12 +121,12 @@ bool Core::put(Bytes key, const LoadedValue& loaded, std::uint64_t mark) {
     detach(shard, key, hash);
     is_kept = put_in(shard, key, hash, loaded, time, garbage);
   }
-  if (outside_ != nullptr) {
+  if (breaker_ != nullptr) {
     const Duration ttl = ttl_of(loaded);
     if (ttl > Duration{}) {
-      outside_->begin_put(whole_key(key), loaded, ttl);
+      breaker_->begin_put(whole_key(key), loaded, ttl);
     } else {
-      outside_->begin_remove(whole_key(key));
+      breaker_->begin_remove(whole_key(key));
     }
   }
   return is_kept;
@@ -133,7 +134,7 @@ bool Core::put(Bytes key, const LoadedValue& loaded, std::uint64_t mark) {
 
 bool Core::remove(Bytes key) {
   const std::uint64_t hash = hash_of(key);
-  if (outside_ != nullptr) outside_->begin_remove(whole_key(key));
+  if (breaker_ != nullptr) breaker_->begin_remove(whole_key(key));
   Garbage garbage;
   Shard& shard = shard_of(hash);
   const std::scoped_lock lock(shard.mutex);
@@ -151,14 +152,14 @@ void Core::remove_here(Bytes key) {
 }
 
 Task<Result<void>> Core::remove_everywhere(std::shared_ptr<Core> self, std::string key) {
-  if (self->outside_ == nullptr) {
+  if (self->breaker_ == nullptr) {
     self->remove_here(key);
     co_return {};
   }
   // Changing there before it is gone here: no load in between takes the old value from there.
-  Outside::Change change = self->outside_->change(self->whole_key(key));
+  SecondLevelBreaker::Change change = self->breaker_->change(self->whole_key(key));
   self->remove_here(key);
-  Result<void> removed = co_await self->outside_->remove(std::move(change));
+  Result<void> removed = co_await self->breaker_->remove(std::move(change));
   co_return removed;
 }
 
@@ -184,22 +185,22 @@ std::size_t Core::remove_tag(std::uint64_t tag) {
 }
 
 std::size_t Core::remove_tag_name(Bytes tag) {
-  if (outside_ == nullptr || !takes_tags()) return remove_tag(hash_of(tag));
+  if (breaker_ == nullptr || !takes_tags()) return remove_tag(hash_of(tag));
   // Going there before it is gone here: no load in between takes an old value from there.
-  auto removal = outside_->tag_removal(std::string(tag));
+  auto removal = breaker_->tag_removal(std::string(tag));
   const std::size_t removed = remove_tag(hash_of(tag));
-  outside_->begin_remove_tag(std::move(removal));
+  breaker_->begin_remove_tag(std::move(removal));
   return removed;
 }
 
 Task<Result<void>> Core::remove_tag_everywhere(std::shared_ptr<Core> self, std::string tag) {
-  if (self->outside_ == nullptr || !self->takes_tags()) {
+  if (self->breaker_ == nullptr || !self->takes_tags()) {
     self->remove_tag(self->hash_of(tag));
     co_return {};
   }
-  auto removal = self->outside_->tag_removal(tag);
+  auto removal = self->breaker_->tag_removal(tag);
   self->remove_tag(self->hash_of(tag));
-  Result<void> removed = co_await self->outside_->remove_tag(std::move(removal));
+  Result<void> removed = co_await self->breaker_->remove_tag(std::move(removal));
   co_return removed;
 }
 
@@ -306,16 +307,16 @@ void Core::begin_run(const std::shared_ptr<Flight>& flight) {
 Task<void> Core::run(std::shared_ptr<Flight> flight) {
   const RunEnd run_end(*flight);
   Core& core = *flight->core;
-  Outside* const outside = core.outside_.get();
+  SecondLevelBreaker* const breaker = core.breaker_.get();
   std::string key;
-  Outside::Got got;
+  SecondLevelBreaker::Got got;
   Result<LoadedValue> outcome = fail(Code::internal);
   std::exception_ptr thrown;
   try {
-    if (outside != nullptr) {
+    if (breaker != nullptr) {
       key = core.whole_key(flight->key);
       // A refresh wants another value than is there.
-      if (!flight->is_refresh) got = co_await outside->get_or_lock(key);
+      if (!flight->is_refresh) got = co_await breaker->get_or_lock(key);
     }
     if (got.value) {
       got.value->tags = core.hashes_of(got.value->tag_names);
@@ -328,18 +329,18 @@ Task<void> Core::run(std::shared_ptr<Flight> flight) {
   }
   const bool is_loaded = outcome && !got.value && thrown == nullptr;
   LoadedValue loaded;
-  if (outside != nullptr && is_loaded) loaded = *outcome;
+  if (breaker != nullptr && is_loaded) loaded = *outcome;
   core.end(*flight, std::move(outcome), thrown);
-  if (outside != nullptr && is_loaded && !core.is_detached(*flight)) {
+  if (breaker != nullptr && is_loaded && !core.is_detached(*flight)) {
     const Duration ttl = core.ttl_of(loaded);
     if (ttl > Duration{}) {
-      const bool is_current = co_await outside->put_loaded(key, std::move(loaded), ttl, got.mark);
+      const bool is_current = co_await breaker->put_loaded(key, std::move(loaded), ttl, got.mark);
       if (!is_current) core.remove_here(flight->key);
     }
     // Removed while it was written: whichever came there last, it is gone.
-    if (core.is_detached(*flight)) (void)co_await outside->remove(outside->change(key));
+    if (core.is_detached(*flight)) (void)co_await breaker->remove(breaker->change(key));
   }
-  if (got.lease) co_await outside->unlock(key, *got.lease);
+  if (got.lease) co_await breaker->unlock(key, *got.lease);
 }
 
 Task<Result<LoadedValue>> Core::load(std::shared_ptr<Flight> flight) {
@@ -551,33 +552,33 @@ bool LoadWait::waits_again(const Waiting& waiting) {
 // ---- figures ----
 
 Result<void> Core::second_level_health() const {
-  if (outside_ == nullptr) return {};
-  return outside_->level().health();
+  if (breaker_ == nullptr) return {};
+  return breaker_->level().health();
 }
 
-Figures Core::figures() const {
-  Figures figures;
+Statistics Core::statistics() const {
+  Statistics statistics;
   for (const auto& shard : shards_) {
     const std::scoped_lock lock(shard->mutex);
     const TableCounts& counts = shard->table.counts();
-    figures.hits += shard->hits;
-    figures.negative_hits += shard->negative_hits;
-    figures.misses += shard->misses;
-    figures.evictions += counts.evictions;
-    figures.expired += counts.expired;
-    figures.refused += counts.refused;
-    figures.entries += shard->table.count();
-    figures.bytes += shard->table.bytes();
+    statistics.hits += shard->hits;
+    statistics.negative_hits += shard->negative_hits;
+    statistics.misses += shard->misses;
+    statistics.evictions += counts.evictions;
+    statistics.expired += counts.expired;
+    statistics.refused += counts.refused;
+    statistics.entries += shard->table.count();
+    statistics.bytes += shard->table.bytes();
   }
-  figures.loads = loads_.load(std::memory_order_relaxed);
-  figures.load_failures = load_failures_.load(std::memory_order_relaxed);
-  figures.loads_refused = loads_refused_.load(std::memory_order_relaxed);
-  figures.loads_moved = loads_moved_.load(std::memory_order_relaxed);
-  figures.joined = joined_.load(std::memory_order_relaxed);
-  figures.refreshes = refreshes_.load(std::memory_order_relaxed);
-  figures.loads_running = loads_running_.load(std::memory_order_relaxed);
-  if (outside_ != nullptr) outside_->add_to(figures);
-  return figures;
+  statistics.loads = loads_.load(std::memory_order_relaxed);
+  statistics.load_failures = load_failures_.load(std::memory_order_relaxed);
+  statistics.loads_refused = loads_refused_.load(std::memory_order_relaxed);
+  statistics.loads_moved = loads_moved_.load(std::memory_order_relaxed);
+  statistics.joined = joined_.load(std::memory_order_relaxed);
+  statistics.refreshes = refreshes_.load(std::memory_order_relaxed);
+  statistics.loads_running = loads_running_.load(std::memory_order_relaxed);
+  if (breaker_ != nullptr) breaker_->add_to(statistics);
+  return statistics;
 }
 
 }  // namespace katana::cache::detail

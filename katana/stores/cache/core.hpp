@@ -1,10 +1,10 @@
 // Core: a cache of octets by which values are found, and of pointers to them whose types it does
 // not know: what Cache (cache.hpp) is made of, whatever its types.
 //
-//   find ── hit ──▶ value          put, remove, invalidate ──▶ shard ──▶ Outside, in background
+//   find ── hit ──▶ value          put, remove, invalidate ──▶ shard ──▶ level 2, in background
 //     │ miss
-//   join ── leads ──▶ run: Outside ─▶ a place ─▶ the loader ─▶ end: shard, waiters ─▶ Outside
-//     └─ joins ──▶ waits for the same
+//   join ── leads ──▶ run: level 2 ─▶ a place ─▶ the loader ─▶ end: shard, waiters ─▶ level 2
+//     └─ joins ──▶ waits for the same                        (level 2: SecondLevelBreaker)
 //
 // Owns       shards, each with a lock: a Table and the loads of its keys. A load has a share of it.
 // Thread     any.
@@ -32,8 +32,8 @@
 #include "katana/stores/cache/clock.hpp"
 #include "katana/stores/cache/flight.hpp"
 #include "katana/stores/cache/options.hpp"
-#include "katana/stores/cache/outside.hpp"
 #include "katana/stores/cache/second_level.hpp"
+#include "katana/stores/cache/second_level_breaker.hpp"
 #include "katana/stores/cache/table.hpp"
 
 namespace katana::cache::detail {
@@ -80,7 +80,7 @@ class Core final : public ChangeListener, public std::enable_shared_from_this<Co
   // Of the names of tags, in order.
   std::vector<std::uint64_t> hashes_of(const std::vector<std::string>& tags) const;
   // Values with tags may be put.
-  bool takes_tags() const noexcept { return outside_ == nullptr || outside_->level().has_tags(); }
+  bool takes_tags() const noexcept { return breaker_ == nullptr || breaker_->level().has_tags(); }
 
   // The load of a key that was not found: one that runs, or a new one, which its caller is to
   // lead(). Null and an Error: none may begin. Null without one: it is there by now.
@@ -109,9 +109,9 @@ class Core final : public ChangeListener, public std::enable_shared_from_this<Co
   void on_all_changed() noexcept override;
 
   const Options& options() const noexcept { return options_; }
-  bool has_second_level() const noexcept { return outside_ != nullptr; }
+  bool has_second_level() const noexcept { return breaker_ != nullptr; }
   Result<void> second_level_health() const;
-  Figures figures() const;
+  Statistics statistics() const;
   std::size_t value_bytes_max() const noexcept { return Table::value_bytes_max(limits_); }
 
  private:
@@ -183,7 +183,7 @@ class Core final : public ChangeListener, public std::enable_shared_from_this<Co
   TableLimits limits_;        // of a shard
   std::size_t shard_mask_ = 0;
   std::vector<std::unique_ptr<Shard>> shards_;
-  const std::shared_ptr<Outside> outside_;  // null: none
+  const std::shared_ptr<SecondLevelBreaker> breaker_;  // null: none
   bool hears_changes_ = false;
   SharedPlaces places_;
 

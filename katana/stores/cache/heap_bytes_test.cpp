@@ -140,13 +140,13 @@ TEST_F(HeapBytesTest, a_cache_takes_what_it_says_that_it_takes) {
     // Shards and their locks, which do not grow.
     ASSERT_LE(real, options.bytes_max + 4096) << "the bound is one of memory";
   }
-  const Figures figures = people.figures();
+  const Statistics statistics = people.statistics();
   const auto real = static_cast<double>(heap_bytes_in_use - before);
-  EXPECT_GT(figures.evictions, 1000u);
+  EXPECT_GT(statistics.evictions, 1000u);
   const auto rests = static_cast<double>(rest_bytes_max * (heap_pieces_in_use - pieces_before));
-  EXPECT_GE(static_cast<double>(figures.bytes) + 4096 + rests, real);
-  EXPECT_LE(static_cast<double>(figures.bytes), more_than_counted * real);
-  EXPECT_GT(figures.bytes, options.bytes_max / 2);
+  EXPECT_GE(static_cast<double>(statistics.bytes) + 4096 + rests, real);
+  EXPECT_LE(static_cast<double>(statistics.bytes), more_than_counted * real);
+  EXPECT_GT(statistics.bytes, options.bytes_max / 2);
 }
 
 TEST_F(HeapBytesTest, a_hit_allocates_nothing) {

@@ -93,7 +93,7 @@ KATANA_DESCRIBE(
 Result<void> check(const Options& options);
 
 // Of now, and since the cache was made.
-struct Figures {
+struct Statistics {
   std::uint64_t hits = 0;             // negative ones included
   std::uint64_t negative_hits = 0;    // of those: it was known that there is none
   std::uint64_t misses = 0;           // neither a value nor a known absence

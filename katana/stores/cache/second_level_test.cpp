@@ -166,8 +166,8 @@ TEST_F(SecondLevelTest, what_one_instance_loaded_another_one_finds) {
   deliver();
   EXPECT_EQ(second.says(), "ada");
   EXPECT_EQ(source.loads, 1);
-  EXPECT_EQ(there.figures().second_hits, 1u);
-  EXPECT_EQ(here.figures().second_misses, 1u);
+  EXPECT_EQ(there.statistics().second_hits, 1u);
+  EXPECT_EQ(here.statistics().second_misses, 1u);
 }
 
 TEST_F(SecondLevelTest, that_there_is_none_is_shared_as_well) {
@@ -285,7 +285,7 @@ TEST_F(SecondLevelTest, one_that_stalls_costs_its_timeout_and_then_nothing) {
   deliver();
   const Asker second = begin(node, users, 2);
   EXPECT_EQ(second.says(), "ada") << "at once";
-  EXPECT_EQ(users.figures().second_failures, 2u);
+  EXPECT_EQ(users.statistics().second_failures, 2u);
 }
 
 TEST_F(SecondLevelTest, an_outage_does_not_bring_more_loads_at_a_time_than_are_allowed) {
@@ -307,7 +307,7 @@ TEST_F(SecondLevelTest, one_that_throws_has_failed) {
   const Users users = instance();
   source.takes = {};
   EXPECT_EQ(begin(node, users, 1).says(), "ada");
-  EXPECT_EQ(users.figures().second_failures, 1u);
+  EXPECT_EQ(users.statistics().second_failures, 1u);
 }
 
 TEST_F(SecondLevelTest, one_that_lies_is_not_believed) {
@@ -352,7 +352,7 @@ TEST_F(SecondLevelTest, a_time_that_is_over_is_a_lie_too) {
   source.name = "grace";
   const Users fresh = instance();
   EXPECT_EQ(begin(node, fresh, 1).says(), "grace");
-  EXPECT_EQ(fresh.figures().second_invalid, 1u);
+  EXPECT_EQ(fresh.statistics().second_invalid, 1u);
 }
 
 TEST_F(SecondLevelTest, what_could_not_be_removed_there_is_not_read_there) {
@@ -364,14 +364,14 @@ TEST_F(SecondLevelTest, what_could_not_be_removed_there_is_not_read_there) {
   source.name = "grace";
   users.remove(7);
   deliver();
-  EXPECT_EQ(users.figures().owed, 1u);
+  EXPECT_EQ(users.statistics().owed, 1u);
   level->fails = false;  // and what is there is the old value
   EXPECT_EQ(begin(node, users, 7).says(), "grace");
   pass(seconds(1));
   // The next call that succeeds has the removal made up for.
   begin(node, users, 8);
   deliver();
-  EXPECT_EQ(users.figures().owed, 0u);
+  EXPECT_EQ(users.statistics().owed, 0u);
   EXPECT_FALSE(level->kept.contains(std::string("users:\7\0\0\0\0\0\0\0", 14)));
 }
 
@@ -389,7 +389,7 @@ TEST_F(SecondLevelTest, more_removals_than_can_be_owed_end_the_trust_in_all_that
   level->fails = true;
   for (std::int64_t id = 0; id < 10; ++id) users.remove(id);
   deliver();
-  EXPECT_EQ(users.figures().owed, 5u);
+  EXPECT_EQ(users.statistics().owed, 5u);
   level->fails = false;
   source.name = "grace";
   pass(seconds(1));
@@ -525,11 +525,11 @@ TEST_F(TaggedTest, a_tag_whose_removal_failed_is_owed_and_nothing_is_read_before
   deliver();
   ASSERT_TRUE(gone.done());
   EXPECT_FALSE(gone.result());
-  EXPECT_EQ(here.figures().owed, 1u);
+  EXPECT_EQ(here.statistics().owed, 1u);
   level->fails = false;
   EXPECT_EQ(ask(node, here, "a"), "two") << "what is there is not believed";
   deliver();
-  EXPECT_EQ(here.figures().owed, 0u) << "the write was a success, and what is owed followed";
+  EXPECT_EQ(here.statistics().owed, 0u) << "the write was a success, and what is owed followed";
 }
 
 TEST_F(TaggedTest, a_value_that_is_put_has_its_tags_there_and_without_tags_no_mark_is_asked_for) {

@@ -102,8 +102,8 @@ TEST_F(ThreadsTest, nobody_is_given_what_was_removed_before_and_nobody_is_forgot
     for (std::thread& thread : threads) thread.join();
   }
   EXPECT_GT(answers.load(), 5000u);
-  EXPECT_GT(versions.figures().joined, 100u);
-  EXPECT_EQ(versions.figures().loads_running, 0u);
+  EXPECT_GT(versions.statistics().joined, 100u);
+  EXPECT_EQ(versions.statistics().loads_running, 0u);
 }
 
 }  // namespace

@@ -72,11 +72,11 @@ katana::Result<void> AwaitedBackend::health() const {
   return std::unexpected(katana::Error(unusable()));
 }
 
-Figures AwaitedBackend::figures() const {
-  Figures figures;
-  if (const Backend* const there = backend()) figures = there->figures();
-  figures.refused_unusable += refused_.load(std::memory_order_relaxed);
-  return figures;
+Statistics AwaitedBackend::statistics() const {
+  Statistics statistics;
+  if (const Backend* const there = backend()) statistics = there->statistics();
+  statistics.refused_unusable += refused_.load(std::memory_order_relaxed);
+  return statistics;
 }
 
 }  // namespace katana::database

@@ -46,7 +46,7 @@ class AwaitedBackend final : public Backend {
   Bytes system() const noexcept override { return system_; }
   Backend& replica() noexcept override;
   katana::Result<void> health() const override;
-  Figures figures() const override;
+  Statistics statistics() const override;
   Duration timeout_default() const noexcept override { return timeout_; }
 
  private:

@@ -31,11 +31,11 @@ class Ready final : public Backend {
   void observe_outages(OutageObserver observer) override { observer({.where = "ready"}); }
   Bytes system() const noexcept override { return "ready"; }
   katana::Result<void> health() const override { return {}; }
-  Figures figures() const override {
-    Figures figures;
-    figures.usable = true;
-    figures.refused_unusable = 5;
-    return figures;
+  Statistics statistics() const override {
+    Statistics statistics;
+    statistics.usable = true;
+    statistics.refused_unusable = 5;
+    return statistics;
   }
   Duration timeout_default() const noexcept override { return seconds(1); }
 
@@ -76,15 +76,15 @@ TEST_F(AwaitedTest, calls_fail_at_once_with_the_reason_until_it_has_come) {
   place_.set_reason("no such host");
   EXPECT_THAT(written(), HasSubstr("no such host"));
   EXPECT_THAT(database_.health().error().describe(), HasSubstr("no such host"));
-  EXPECT_EQ(database_.figures().refused_unusable, 3u);
-  EXPECT_FALSE(database_.figures().usable);
+  EXPECT_EQ(database_.statistics().refused_unusable, 3u);
+  EXPECT_FALSE(database_.statistics().usable);
   EXPECT_EQ(&database_.backend().replica(), &place_);
   place_.adopt(Database(std::make_unique<Ready>(calls_)));
   EXPECT_EQ(written(), "3");
   EXPECT_EQ(read(), "done");
   EXPECT_EQ(calls_, 2);
   EXPECT_TRUE(database_.health());
-  EXPECT_EQ(database_.figures().refused_unusable, 8u);
+  EXPECT_EQ(database_.statistics().refused_unusable, 8u);
   EXPECT_NE(&database_.backend().replica(), &place_);
 }
 

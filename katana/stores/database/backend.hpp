@@ -93,7 +93,7 @@ KATANA_DESCRIBE(Levels, (usable, help("1 if calls can be answered, else 0.")),
                 (readers_busy, help("Those of them that execute a statement.")),
                 (streams_open, help("Streams of rows that are being read.")))
 
-struct Figures : Counts, Levels {};
+struct Statistics : Counts, Levels {};
 
 // The database became unusable, for another reason than before, or usable again.
 struct Outage {
@@ -140,7 +140,7 @@ class Backend {
   virtual Backend& replica() noexcept { return *this; }
   // Usable? An Error says why not. Reads some words of memory.
   virtual katana::Result<void> health() const = 0;
-  virtual Figures figures() const = 0;
+  virtual Statistics statistics() const = 0;
   // Works are run in the turns of their executors, by no thread: nobody has to wait for one.
   virtual bool runs_in_turns() const noexcept { return false; }
   // Of calls that were given none.

@@ -51,7 +51,7 @@ class Database : public Queries {
 
   // For readiness: an Error says why requests would fail now. Cheap, and any thread's.
   katana::Result<void> health() const { return backend_->health(); }
-  Figures figures() const { return backend_->figures(); }
+  Statistics statistics() const { return backend_->statistics(); }
   Backend& backend() noexcept { return *backend_; }
 
  private:

@@ -520,9 +520,9 @@ TYPED_TEST_P(DatabaseSuite, a_stream_is_of_one_snapshot_and_may_be_left_at_any_r
         if (!row || !*row) break;
       }
       EXPECT_EQ(more, 250);
-      EXPECT_EQ(this->db().figures().streams_open, 1u);
+      EXPECT_EQ(this->db().statistics().streams_open, 1u);
     }
-    EXPECT_EQ(this->db().figures().streams_open, 0u);
+    EXPECT_EQ(this->db().statistics().streams_open, 0u);
     auto wrong = this->db().template stream<std::int64_t>("SELECT nothing FROM nowhere");
     const auto row = co_await wrong.next();
     EXPECT_TRUE(!row && row.error().kind() == Kind::syntax);

@@ -43,13 +43,13 @@ class JobRunnerTest : public net::ReactorTest {
   void pass(Duration time) {
     for (std::int64_t left = time.ns; left > 0; left -= step.ns) turn(step);
   }
-  JobFigures figures() const { return status.figures(); }
+  JobStatistics statistics() const { return status.statistics(); }
   std::uint64_t skipped(Skipped why) const {
-    return figures().skipped[static_cast<std::size_t>(why)];
+    return statistics().skipped[static_cast<std::size_t>(why)];
   }
   double now_s() { return static_cast<double>(reactor().now().ns) / 1e9; }
   std::string health() {
-    const auto result = figures().health(reactor().now());
+    const auto result = statistics().health(reactor().now());
     return result ? std::string() : std::string(result.error().message());
   }
 
@@ -83,9 +83,9 @@ TEST_F(JobRunnerTest, every_runs_at_its_ticks_whatever_a_run_takes) {
   run(every(seconds(10)));
   pass(seconds(25));
   EXPECT_EQ(runs, (Times{1010, 1020}));
-  EXPECT_EQ(figures().runs, 2u);
-  EXPECT_EQ(figures().last_duration, seconds(3));
-  EXPECT_EQ(figures().last_success, Timestamp(std::chrono::seconds(1023)));
+  EXPECT_EQ(statistics().runs, 2u);
+  EXPECT_EQ(statistics().last_duration, seconds(3));
+  EXPECT_EQ(statistics().last_success, Timestamp(std::chrono::seconds(1023)));
   EXPECT_EQ(health(), "");
 }
 
@@ -123,7 +123,7 @@ TEST_F(JobRunnerTest, a_run_that_lasts_too_long_is_cancelled_and_has_failed) {
   takes = seconds(60);
   run(every(seconds(10)), {.timeout = seconds(2)});
   pass(seconds(15));
-  EXPECT_EQ(figures().failures, 1u);
+  EXPECT_EQ(statistics().failures, 1u);
   EXPECT_EQ(failures.lines,
             (std::vector<std::string>{"job purge: it failed: not done within 2000 ms"}));
   EXPECT_EQ(health(), "the last run failed (1 in a row): not done within 2000 ms");
@@ -140,13 +140,13 @@ TEST_F(JobRunnerTest, a_failure_is_told_with_its_cause_and_the_next_tick_runs) {
   fails = "no mail server";
   pass(seconds(10));
   EXPECT_EQ(failures.lines.back(), "job purge: it failed: no mail server");
-  EXPECT_EQ(figures().failures_in_a_row, 2u);
+  EXPECT_EQ(statistics().failures_in_a_row, 2u);
   fails.clear();
   pass(seconds(10));
   EXPECT_EQ(health(), "");
-  EXPECT_EQ(figures().failures_in_a_row, 0u);
-  EXPECT_EQ(figures().failures, 2u);
-  EXPECT_EQ(figures().runs, 3u);
+  EXPECT_EQ(statistics().failures_in_a_row, 0u);
+  EXPECT_EQ(statistics().failures, 2u);
+  EXPECT_EQ(statistics().runs, 3u);
 }
 
 TEST_F(JobRunnerTest, after_failures_ticks_are_skipped_for_longer_and_longer) {
@@ -217,20 +217,20 @@ TEST_F(JobRunnerTest, a_run_that_outlasts_the_drain_is_cancelled_and_has_failed)
   EXPECT_EQ(finished, 0);
   EXPECT_EQ(failures.lines,
             (std::vector<std::string>{"job purge: it failed: cancelled: the program ends"}));
-  EXPECT_FALSE(figures().running);
+  EXPECT_FALSE(statistics().running);
 }
 
 TEST_F(JobRunnerTest, who_waits_for_its_jitter_does_not_hold_up_the_end) {
   run(every(seconds(1000)), {.jitter = seconds(999)});
   pass(seconds(1000));
-  EXPECT_TRUE(figures().running);
+  EXPECT_TRUE(statistics().running);
   world_.accepting = false;
   reactor().request_drain(seconds(60));
   turn();
   turn();
   EXPECT_TRUE(reactor().stopped());
   EXPECT_EQ(runs, Times{});
-  EXPECT_EQ(figures().failures, 0u);
+  EXPECT_EQ(statistics().failures, 0u);
 }
 
 TEST_F(JobRunnerTest, a_tick_that_another_instance_has_is_skipped_and_is_no_failure) {
@@ -247,12 +247,12 @@ TEST_F(JobRunnerTest, a_tick_that_another_instance_has_is_skipped_and_is_no_fail
   run(every(seconds(10)), {.one_instance = true});
   pass(seconds(100));
   EXPECT_EQ(runs.size(), 10u);
-  EXPECT_EQ(figures().runs + of_other.figures().runs, 10u);
+  EXPECT_EQ(statistics().runs + of_other.statistics().runs, 10u);
   EXPECT_EQ(skipped(Skipped::other_instance) +
-                of_other.figures().skipped[static_cast<std::size_t>(Skipped::other_instance)],
+                of_other.statistics().skipped[static_cast<std::size_t>(Skipped::other_instance)],
             10u);
   EXPECT_EQ(health(), "");
-  EXPECT_TRUE(of_other.figures().health(reactor().now()));
+  EXPECT_TRUE(of_other.statistics().health(reactor().now()));
 }
 
 TEST_F(JobRunnerTest, an_instance_that_died_in_its_run_is_waited_for_until_its_timeout) {
@@ -336,7 +336,7 @@ TEST_F(LeasedJobTest, a_lease_is_renewed_after_a_third_of_it_while_the_job_runs)
   EXPECT_EQ(runs, (Times{1100}));
   EXPECT_EQ(leased.renewed, (Times{1010, 1020, 1030, 1040, 1050, 1060, 1070, 1080, 1090, 1100}));
   EXPECT_EQ(leased.released, 1);
-  EXPECT_EQ(figures().failures, 0u);
+  EXPECT_EQ(statistics().failures, 0u);
   ASSERT_EQ(fences.size(), 1u);
   EXPECT_EQ(fences[0], 1'000'000'000u) << "the tick";
 }
@@ -350,7 +350,7 @@ TEST_F(LeasedJobTest, a_job_whose_lease_somebody_else_has_is_cancelled) {
   EXPECT_EQ(failures.lines,
             (std::vector<std::string>{"job purge: it failed: cancelled: the lease of its lock has "
                                       "ended, and another instance may run it"}));
-  EXPECT_FALSE(figures().running);
+  EXPECT_FALSE(statistics().running);
 }
 
 TEST_F(LeasedJobTest, a_lease_that_cannot_be_renewed_cancels_the_job_before_it_ends) {
@@ -358,7 +358,7 @@ TEST_F(LeasedJobTest, a_lease_that_cannot_be_renewed_cancels_the_job_before_it_e
   pass(seconds(15));
   leased.fails = true;
   pass(seconds(24));
-  EXPECT_FALSE(figures().running) << "the lease of second 1010 ends in 1040";
+  EXPECT_FALSE(statistics().running) << "the lease of second 1010 ends in 1040";
   EXPECT_EQ(runs, Times{});
   ASSERT_EQ(failures.lines.size(), 1u);
   EXPECT_NE(failures.lines[0].find("could not be renewed: no server"), std::string::npos);
@@ -373,7 +373,7 @@ TEST_F(LeasedJobTest, a_lock_that_is_there_again_in_time_is_renewed) {
   leased.fails = false;
   pass(seconds(200));
   EXPECT_EQ(runs, (Times{1100}));
-  EXPECT_EQ(figures().failures, 0u);
+  EXPECT_EQ(statistics().failures, 0u);
 }
 
 TEST_F(JobRunnerTest, its_metrics_have_the_label_of_the_job) {

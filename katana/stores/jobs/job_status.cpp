@@ -16,7 +16,7 @@ Bytes name_of(Skipped why) noexcept {
   return "";
 }
 
-Result<void> JobFigures::health(Instant now) const {
+Result<void> JobStatistics::health(Instant now) const {
   if (!last_failure.empty()) {
     return fail(Code::unavailable, fmt::format("the last run failed ({} in a row): {}",
                                                failures_in_a_row, last_failure));
@@ -70,46 +70,46 @@ Result<JobInstruments> JobInstruments::make(metrics::Registry& registry, const s
 
 void JobStatus::begin() {
   const std::lock_guard lock(mutex_);
-  figures_.running = true;
+  statistics_.running = true;
   instruments_.running.set(1);
 }
 
 void JobStatus::end(Timestamp wall, Duration took, std::string failure, Instant overdue_at) {
   const std::lock_guard lock(mutex_);
-  figures_.running = false;
+  statistics_.running = false;
   instruments_.running.set(0);
-  ++figures_.runs;
+  ++statistics_.runs;
   instruments_.runs.add();
-  figures_.last_duration = took;
+  statistics_.last_duration = took;
   instruments_.last_duration.set(static_cast<double>(took.ns) / 1e9);
-  figures_.last_failure = std::move(failure);
-  if (!figures_.last_failure.empty()) {
-    ++figures_.failures;
-    ++figures_.failures_in_a_row;
+  statistics_.last_failure = std::move(failure);
+  if (!statistics_.last_failure.empty()) {
+    ++statistics_.failures;
+    ++statistics_.failures_in_a_row;
     instruments_.failures.add();
     return;
   }
-  figures_.failures_in_a_row = 0;
-  figures_.last_success = wall;
-  figures_.overdue_at = overdue_at;
+  statistics_.failures_in_a_row = 0;
+  statistics_.last_success = wall;
+  statistics_.overdue_at = overdue_at;
   instruments_.last_success.set(static_cast<double>(wall.time_since_epoch().count()) / 1e6);
 }
 
 void JobStatus::end_unused() noexcept {
   const std::lock_guard lock(mutex_);
-  figures_.running = false;
+  statistics_.running = false;
   instruments_.running.set(0);
 }
 
 void JobStatus::skip(Skipped why, std::uint64_t count) noexcept {
   const std::lock_guard lock(mutex_);
-  figures_.skipped[static_cast<std::size_t>(why)] += count;
+  statistics_.skipped[static_cast<std::size_t>(why)] += count;
   instruments_.skipped[static_cast<std::size_t>(why)].add(count);
 }
 
 void JobStatus::set_overdue_at(Instant at) noexcept {
   const std::lock_guard lock(mutex_);
-  figures_.overdue_at = at;
+  statistics_.overdue_at = at;
 }
 
 }  // namespace katana::jobs

@@ -5,7 +5,7 @@
 // Thread     any.
 // Allocates  the text of a failure.
 // Fails      never.
-// Invariant  figures() are of one moment.
+// Invariant  statistics() are of one moment.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ enum class Skipped : std::uint8_t {
 inline constexpr std::size_t skipped_count = 4;
 Bytes name_of(Skipped why) noexcept;
 
-struct JobFigures {
+struct JobStatistics {
   bool running = false;
   std::uint64_t runs = 0;  // that have ended
   std::uint64_t failures = 0;
@@ -62,9 +62,9 @@ class JobStatus {
  public:
   explicit JobStatus(const JobInstruments& instruments = {}) : instruments_(instruments) {}
 
-  JobFigures figures() const {
+  JobStatistics statistics() const {
     const std::lock_guard lock(mutex_);
-    return figures_;
+    return statistics_;
   }
 
   void begin();
@@ -77,7 +77,7 @@ class JobStatus {
 
  private:
   mutable std::mutex mutex_;  // guards figures_
-  JobFigures figures_;
+  JobStatistics statistics_;
   const JobInstruments instruments_;
 };
 

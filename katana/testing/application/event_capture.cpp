@@ -35,7 +35,7 @@ std::vector<CapturedEvent> EventCapture::events() const {
 }
 
 std::uint64_t EventCapture::missed() const {
-  const std::uint64_t published = topic_.figures().published - published_before_;
+  const std::uint64_t published = topic_.statistics().published - published_before_;
   return published - topic_.kept_from(published_before_ + 1).size();
 }
 

@@ -30,7 +30,7 @@ struct CapturedEvent {
 class EventCapture {
  public:
   explicit EventCapture(const EventTopic& topic)
-      : topic_(topic), published_before_(topic.figures().published) {}
+      : topic_(topic), published_before_(topic.statistics().published) {}
 
   std::vector<CapturedEvent> events() const;
   // Events that the topic had dropped before they were read.

@@ -182,7 +182,7 @@ Result<void> TestApplication::use_first_listener() {
 const registry::Services& TestApplication::services() {
   const Result<void> started = start();
   KATANA_REQUIRE(started);
-  return program_.made();
+  return program_.services();
 }
 
 MetricsView TestApplication::metrics() {

@@ -93,22 +93,24 @@ class BusNetwork::Node final : public bus::Bus, private bus::Interest {
                                       bus::SubscribeOptions options) override {
     return fan_out_.subscribe(pattern, std::move(handler), std::move(options));
   }
-  bus::Promise promise() const noexcept override { return bus::Promise::at_most_once; }
+  bus::DeliveryGuarantee delivery_guarantee() const noexcept override {
+    return bus::DeliveryGuarantee::at_most_once;
+  }
   bus::Health health() const override {
     return {.ready = !is_away_,
             .state = is_away_ ? bus::BusState::reconnecting : bus::BusState::connected,
             .since = since_,
             .detail = "simulated"};
   }
-  bus::BusFigures figures() const override {
-    bus::BusFigures figures;
-    fan_out_.add_figures(figures);
-    figures.reconnects = reconnects_;
-    figures.kept = kept_.size();
-    figures.kept_bytes = kept_bytes_;
-    figures.kept_refused = kept_refused_;
-    figures.submitted = streams_.submitted();
-    return figures;
+  bus::BusStatistics statistics() const override {
+    bus::BusStatistics statistics;
+    fan_out_.add_figures(statistics);
+    statistics.reconnects = reconnects_;
+    statistics.kept = kept_.size();
+    statistics.kept_bytes = kept_bytes_;
+    statistics.kept_refused = kept_refused_;
+    statistics.submitted = streams_.submitted();
+    return statistics;
   }
   bus::Streams* streams() noexcept override { return &streams_; }
   bus::FanOut& fan_out() noexcept override { return fan_out_; }

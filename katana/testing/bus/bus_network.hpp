@@ -10,8 +10,8 @@
 //   buses.isolate("a");                              // a has lost its server, and knows it
 //   a.reset();                                       // kill -9: what comes to it is lost
 //
-// The promise is that of NATS (Promise::at_most_once), and so is how it is kept: numbers for each
-// publisher and subject, repeated when a subject falls silent (stores/bus/sequence.hpp).
+// The promise is that of NATS (DeliveryGuarantee::at_most_once), and so is how it is kept: numbers
+// for each publisher and subject, repeated when a subject falls silent (stores/bus/sequence.hpp).
 //
 // Streams (stores/bus/streams.hpp) are kept by the network: every node that is not isolated reaches
 // them, at once, whatever links are cut.

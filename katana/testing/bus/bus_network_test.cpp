@@ -91,7 +91,7 @@ TEST_F(BusNetworkTest, a_message_reaches_the_other_nodes_after_its_delay) {
   EXPECT_EQ(node(1).taken(), Said{});
   pass(milliseconds(1));
   EXPECT_EQ(node(1).taken(), Said{"hello"});
-  EXPECT_EQ(node(1).bus->figures().received, 1u);
+  EXPECT_EQ(node(1).bus->statistics().received, 1u);
 }
 
 TEST_F(BusNetworkTest, order_is_that_of_the_publisher) {
@@ -117,7 +117,7 @@ TEST_F(BusNetworkTest, what_a_partition_swallows_is_told_when_it_heals) {
   EXPECT_TRUE(node(0).publish("x", "5"));
   pass(milliseconds(5));
   EXPECT_EQ(node(1).taken(), (Said{"1", "!missed:3", "5"}));
-  EXPECT_EQ(node(1).bus->figures().missed, 3u);
+  EXPECT_EQ(node(1).bus->statistics().missed, 3u);
 }
 
 TEST_F(BusNetworkTest, what_is_lost_at_the_end_is_told_by_the_repeated_number) {
@@ -152,7 +152,7 @@ TEST_F(BusNetworkTest, a_node_without_a_server_knows_it_and_sends_later_what_it_
   buses_.isolate("a");
   EXPECT_FALSE(node(0).bus->health().ready);
   EXPECT_TRUE(node(0).publish("x", "kept"));
-  EXPECT_EQ(node(0).bus->figures().kept, 1u);
+  EXPECT_EQ(node(0).bus->statistics().kept, 1u);
   EXPECT_TRUE(node(1).publish("x", "missed by a"));
   pass(milliseconds(5));
   EXPECT_EQ(node(0).taken(), (Said{"!disconnected", "kept"}));
@@ -189,7 +189,7 @@ TEST_F(KeepingTest, what_is_kept_is_bounded_and_the_publisher_is_told) {
   const auto refused = node(0).publish("x", "3");
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code(), Code::resource_exhausted);
-  EXPECT_EQ(node(0).bus->figures().kept_refused, 1u);
+  EXPECT_EQ(node(0).bus->statistics().kept_refused, 1u);
   buses_.rejoin("a");
   pass(milliseconds(5));
   EXPECT_EQ(node(1).taken(), (Said{"1", "2"}));
@@ -327,9 +327,9 @@ TEST_F(BusNetworkTest, what_is_submitted_while_a_node_is_away_is_stored_when_it_
   for (const char* const each : {"1", "2"}) {
     EXPECT_TRUE(node(0).bus->streams()->submit({.subject = "rooms.x", .payload = each}));
   }
-  EXPECT_EQ(node(0).bus->figures().submitted, 2u);
+  EXPECT_EQ(node(0).bus->statistics().submitted, 2u);
   buses_.rejoin("a");
-  EXPECT_EQ(node(0).bus->figures().submitted, 0u);
+  EXPECT_EQ(node(0).bus->statistics().submitted, 0u);
   auto kept = node(1).bus->streams()->after("rooms", "rooms.>", 0, 10);
   kept.start();
   const auto messages = kept.result();

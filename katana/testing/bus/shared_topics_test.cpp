@@ -78,7 +78,7 @@ TEST_F(SharedTopicsTest, what_is_published_in_one_process_reaches_the_subscriber
   EXPECT_EQ(published_.subscribers, 1u);  // of this process
   EXPECT_FALSE(published_.bus_problem);
   // Once for the reactor, whatever the number of its subscribers.
-  EXPECT_EQ(bus_b_->figures().received, 2u);
+  EXPECT_EQ(bus_b_->statistics().received, 2u);
 }
 
 TEST_F(SharedTopicsTest, what_is_missed_is_told_and_nothing_comes_without_subscribers) {
@@ -98,7 +98,7 @@ TEST_F(SharedTopicsTest, what_is_missed_is_told_and_nothing_comes_without_subscr
   EXPECT_THAT(noticed_, ::testing::ElementsAre("a room.:1"));
   second.close();
   settle();
-  EXPECT_EQ(bus_b_->figures().subscriptions, 0u);
+  EXPECT_EQ(bus_b_->statistics().subscriptions, 0u);
 }
 
 // Two topics of one name on one bus are those of two processes.
@@ -161,7 +161,7 @@ TEST_F(SharedEventsTest, a_reader_goes_on_in_another_process_where_it_was) {
   ASSERT_TRUE(lost);
   EXPECT_EQ(lost->name, "lost");
   EXPECT_EQ(lost->data, "4");
-  EXPECT_EQ(a_.figures().published, b_.figures().published);
+  EXPECT_EQ(a_.statistics().published, b_.statistics().published);
 }
 
 TEST_F(SharedEventsTest, a_process_that_begins_later_has_what_is_kept) {
@@ -274,7 +274,7 @@ TEST_F(LostEventsTest, readers_are_told_of_a_lost_stream_and_go_on_with_the_next
     EXPECT_EQ(told(again), "3") << path;
     EXPECT_EQ(told(again), "4") << path;
   }
-  EXPECT_EQ(a_.figures().gaps, 2u);
+  EXPECT_EQ(a_.statistics().gaps, 2u);
 }
 
 TEST_F(LostEventsTest, what_is_published_while_a_process_is_away_is_told_when_it_is_back) {

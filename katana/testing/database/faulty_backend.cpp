@@ -129,10 +129,10 @@ Result<void> FaultyBackend::health() const {
   return backend_->health();
 }
 
-database::Figures FaultyBackend::figures() const {
-  database::Figures figures = backend_->figures();
-  if (faults_.outage()) figures.usable = false;
-  return figures;
+database::Statistics FaultyBackend::statistics() const {
+  database::Statistics statistics = backend_->statistics();
+  if (faults_.outage()) statistics.usable = false;
+  return statistics;
 }
 
 }  // namespace katana::testing

@@ -37,7 +37,7 @@ class FaultyBackend final : public database::Backend {
   }
   Bytes system() const noexcept override { return backend_->system(); }
   Result<void> health() const override;
-  database::Figures figures() const override;
+  database::Statistics statistics() const override;
   bool runs_in_turns() const noexcept override { return backend_->runs_in_turns(); }
   Duration timeout_default() const noexcept override { return backend_->timeout_default(); }
 

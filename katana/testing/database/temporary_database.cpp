@@ -107,7 +107,7 @@ class TurnedSqlite final : public database::Backend {
   }
   Bytes system() const noexcept override { return sqlite_->system(); }
   Result<void> health() const override { return sqlite_->health(); }
-  database::Figures figures() const override { return sqlite_->figures(); }
+  database::Statistics statistics() const override { return sqlite_->statistics(); }
   bool runs_in_turns() const noexcept override {
     return Executor::current() == net::Reactor::current();  // else its thread does it
   }
@@ -137,7 +137,7 @@ class BrokenBackend final : public database::Backend {
   void roll_back(std::uint64_t) noexcept override {}
   void close(database::Cursor&) noexcept override {}
   Result<void> health() const override { return std::unexpected(katana::Error(error_)); }
-  database::Figures figures() const override { return {}; }
+  database::Statistics statistics() const override { return {}; }
   Duration timeout_default() const noexcept override { return seconds(30); }
 
  private:

@@ -74,7 +74,7 @@ TEST(TemporaryDatabase, faults_are_what_the_real_ones_are) {
   EXPECT_THAT(failed.error().describe(), HasSubstr("the database is not usable at present"));
   EXPECT_THAT(failed.error().describe(), HasSubstr("database or disk is full (13)"));
   EXPECT_FALSE(database->health());
-  EXPECT_FALSE(database->figures().usable);
+  EXPECT_FALSE(database->statistics().usable);
 
   database.faults().heal();
   database.faults().overloaded();

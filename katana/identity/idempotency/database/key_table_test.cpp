@@ -128,8 +128,8 @@ TEST_F(OrdersInSqlite, what_is_rolled_back_has_no_reply_and_is_carried_out_again
   EXPECT_EQ(post().status(), 201u);
   EXPECT_EQ(post().header("Idempotent-Replayed"), "true");
   EXPECT_EQ(count(), "1");
-  EXPECT_EQ(keys_->figures().kept, 1u) << "by the handler, and not lost";
-  EXPECT_EQ(keys_->figures().lost, 0u);
+  EXPECT_EQ(keys_->statistics().kept, 1u) << "by the handler, and not lost";
+  EXPECT_EQ(keys_->statistics().lost, 0u);
 }
 
 TEST_F(OrdersInSqlite, a_handler_that_lost_its_claim_changes_nothing) {

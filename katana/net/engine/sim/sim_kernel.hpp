@@ -126,7 +126,7 @@ class SimKernel : public SimHost, private SimEnd {
   };
   struct PendingSend {
     bool active = false;
-    bool lent = false;  // bytes are read at `take`; else the reactor sends again after on_sent(0)
+    bool lent = false;    // bytes are read at `take`; else the reactor sends again after on_sent(0)
     bool queued = false;  // its completion is under way
     std::vector<iovec> parts;
     std::string copy;  // what `parts` held at send()

@@ -191,11 +191,11 @@ Health FakeJetStream::health() const {
           .detail = stalled};
 }
 
-BusFigures FakeJetStream::figures() const {
-  BusFigures figures;
-  fan_out_.add_figures(figures);
-  jet_.add_figures(figures);
-  return figures;
+BusStatistics FakeJetStream::statistics() const {
+  BusStatistics statistics;
+  fan_out_.add_figures(statistics);
+  jet_.add_figures(statistics);
+  return statistics;
 }
 
 void FakeJetStream::send(Bytes inbox, Bytes subject, Bytes payload, Bytes reply_to,

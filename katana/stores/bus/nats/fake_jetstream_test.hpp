@@ -88,9 +88,11 @@ class FakeJetStream final : public Bus {
   using Bus::publish;
   Result<Published> publish(const Publication& publication) override;
   Result<Subscription> subscribe(Bytes pattern, Handler handler, SubscribeOptions options) override;
-  Promise promise() const noexcept override { return Promise::at_most_once; }
+  DeliveryGuarantee delivery_guarantee() const noexcept override {
+    return DeliveryGuarantee::at_most_once;
+  }
   bus::Health health() const override;
-  BusFigures figures() const override;
+  BusStatistics statistics() const override;
   bus::Streams* streams() noexcept override { return &jet_; }
   FanOut& fan_out() noexcept override { return fan_out_; }
   JetStreams& jet() noexcept { return jet_; }

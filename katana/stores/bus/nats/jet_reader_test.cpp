@@ -125,7 +125,7 @@ TEST_F(JetReaderTest, a_consumer_that_vanished_is_made_again_behind_the_last_mes
   EXPECT_THAT(taken(), ElementsAre("4=4", "5=5"));
   store(6, 6);
   EXPECT_THAT(taken(), ElementsAre("6=6"));
-  EXPECT_EQ(bus_->figures().stream_recoveries, 1u);
+  EXPECT_EQ(bus_->statistics().stream_recoveries, 1u);
   EXPECT_THAT(bus_->told.lines, ElementsAre("going: stream 'orders'"));
   EXPECT_TRUE(bus_->health().ready);
 }
@@ -205,7 +205,7 @@ TEST_F(JetReaderTest,
   EXPECT_THAT(taken(), ElementsAre("1=1", "2=2"));
   EXPECT_TRUE(messages_[3].is_anew);
   EXPECT_FALSE(messages_[4].is_anew);
-  EXPECT_EQ(bus_->figures().stream_gaps, 1u);
+  EXPECT_EQ(bus_->statistics().stream_gaps, 1u);
   EXPECT_THAT(bus_->told.lines, ElementsAre(HasSubstr("gap: stream 'orders'"), HasSubstr("going")));
 }
 
@@ -224,7 +224,7 @@ TEST_F(JetReaderTest,
   EXPECT_FALSE(bus_->health().ready);
   EXPECT_THAT(bus_->health().detail, HasSubstr("stream 'orders' cannot go on"));
   EXPECT_THAT(bus_->told.lines, ElementsAre(HasSubstr("stalled: stream 'orders': ")));
-  EXPECT_EQ(bus_->figures().streams_stalled, 1u);
+  EXPECT_EQ(bus_->statistics().streams_stalled, 1u);
   EXPECT_LE(bus_->count_asked("STREAM.INFO"), 45u) << "with pauses of 2 s";
   bus_->streams_kept = before;
   store(2, 2);
@@ -297,7 +297,7 @@ TEST_F(JetReaderTest, what_left_the_stream_during_an_outage_is_told_with_its_num
   EXPECT_EQ(said[2], "7=7");
   EXPECT_EQ(messages_[2].missed, 4u);
   EXPECT_EQ(messages_[3].missed, 0u);
-  EXPECT_EQ(bus_->figures().stream_missed, 4u);
+  EXPECT_EQ(bus_->statistics().stream_missed, 4u);
 }
 
 TEST_F(JetReaderTest, what_left_the_stream_while_its_reader_was_slow_is_counted) {

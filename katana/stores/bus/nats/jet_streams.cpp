@@ -219,13 +219,13 @@ std::string JetStreams::stalled() const {
   return fmt::format("{} (and {} more)", stalled_.begin()->second, stalled_.size() - 1);
 }
 
-void JetStreams::add_figures(BusFigures& figures) const {
-  figures.stream_recoveries += recoveries_.load(std::memory_order_relaxed);
-  figures.stream_gaps += gaps_.load(std::memory_order_relaxed);
-  figures.stream_missed += missed_.load(std::memory_order_relaxed);
-  figures.not_stored += not_stored_.load(std::memory_order_relaxed);
+void JetStreams::add_figures(BusStatistics& statistics) const {
+  statistics.stream_recoveries += recoveries_.load(std::memory_order_relaxed);
+  statistics.stream_gaps += gaps_.load(std::memory_order_relaxed);
+  statistics.stream_missed += missed_.load(std::memory_order_relaxed);
+  statistics.not_stored += not_stored_.load(std::memory_order_relaxed);
   const std::lock_guard lock(mutex_);
-  figures.streams_stalled += stalled_.size();
+  statistics.streams_stalled += stalled_.size();
 }
 
 }  // namespace katana::bus

@@ -86,7 +86,7 @@ class JetStreams final : public Streams {
   void forget(const void* of) noexcept override;
   // Empty: all of them go on. Else one of them, and how many there are.
   std::string stalled() const;
-  void add_figures(BusFigures& figures) const;
+  void add_figures(BusStatistics& statistics) const;
 
  private:
   Task<Result<void>> do_ensure(StreamOptions options) override;

@@ -224,9 +224,9 @@ TEST_F(NatsAccessTest, a_server_that_floods_fills_no_memory) {
   // The second reactor does not turn meanwhile.
   const Instant end = node.reactors[0]->now() + milliseconds(300);
   while (node.reactors[0]->now() < end) node.reactors[0]->turn(milliseconds(1));
-  EXPECT_LE(node.bus->figures().waiting, 51u);
-  EXPECT_GT(node.bus->figures().dropped, 1000u);
-  const std::uint64_t dropped = node.bus->figures().dropped;
+  EXPECT_LE(node.bus->statistics().waiting, 51u);
+  EXPECT_GT(node.bus->statistics().dropped, 1000u);
+  const std::uint64_t dropped = node.bus->statistics().dropped;
   node.reactors[1]->turn({});
   node.reactors[1]->turn({});
   EXPECT_GE(told, dropped);

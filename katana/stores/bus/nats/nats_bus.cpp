@@ -173,17 +173,17 @@ Health NatsBus::health() const {
   return health;
 }
 
-BusFigures NatsBus::figures() const {
-  BusFigures figures;
-  fan_out_.add_figures(figures);
-  figures.reconnects = reconnects_.load(std::memory_order_relaxed);
-  figures.kept_refused = kept_refused_.load(std::memory_order_relaxed);
-  streams_->add_figures(figures);
-  figures.submitted = to_store_.size();
+BusStatistics NatsBus::statistics() const {
+  BusStatistics statistics;
+  fan_out_.add_figures(statistics);
+  statistics.reconnects = reconnects_.load(std::memory_order_relaxed);
+  statistics.kept_refused = kept_refused_.load(std::memory_order_relaxed);
+  streams_->add_figures(statistics);
+  statistics.submitted = to_store_.size();
   const std::lock_guard lock(mutex_);
-  figures.kept = outgoing_.size();
-  figures.kept_bytes = outgoing_bytes_;
-  return figures;
+  statistics.kept = outgoing_.size();
+  statistics.kept_bytes = outgoing_bytes_;
+  return statistics;
 }
 
 }  // namespace katana::bus

@@ -26,7 +26,7 @@
 // Allocates  as Bus says.
 // Fails      make() with an Error for what is wrong with the options; start() never: a server that
 //            is away is what health() says. The bus ends after its home reactor, or on its thread.
-// Invariant  Promise::at_most_once.
+// Invariant  DeliveryGuarantee::at_most_once.
 #pragma once
 
 #include <atomic>
@@ -61,9 +61,11 @@ class NatsBus final : public Bus, private Interest {
   Result<Published> publish(const Publication& publication) override;
   Result<Subscription> subscribe(Bytes pattern, Handler handler,
                                  SubscribeOptions options = {}) override;
-  Promise promise() const noexcept override { return Promise::at_most_once; }
+  DeliveryGuarantee delivery_guarantee() const noexcept override {
+    return DeliveryGuarantee::at_most_once;
+  }
   Health health() const override;
-  BusFigures figures() const override;
+  BusStatistics statistics() const override;
   Streams* streams() noexcept override;
   FanOut& fan_out() noexcept override { return fan_out_; }
 

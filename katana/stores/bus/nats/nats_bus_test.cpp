@@ -54,8 +54,8 @@ TEST_F(NatsBusTest, a_message_goes_from_process_to_process_and_to_its_own_at_onc
   EXPECT_EQ(at_a, Said{"x.1=hello"});
   EXPECT_EQ(at_b, Said{"x.1=hello"});
   EXPECT_EQ(at_second, Said{"x.1=hello"});
-  EXPECT_EQ(b.bus->figures().received, 2u);  // once for each pattern
-  EXPECT_EQ(a.bus->figures().received, 0u);  // no echo
+  EXPECT_EQ(b.bus->statistics().received, 2u);  // once for each pattern
+  EXPECT_EQ(a.bus->statistics().received, 0u);  // no echo
 }
 
 TEST_F(NatsBusTest, headers_reply_and_binary_payloads_arrive_as_they_were_given) {
@@ -222,7 +222,7 @@ TEST_F(NatsBusTest, a_server_that_was_killed_is_told_of_and_found_again) {
   EXPECT_TRUE(turn_until([&] { return !a.bus->health().ready && !b.bus->health().ready; }));
   EXPECT_EQ(a.bus->health().state, BusState::reconnecting);
   publish(a, "x", "kept");
-  EXPECT_EQ(a.bus->figures().kept, 1u);
+  EXPECT_EQ(a.bus->statistics().kept, 1u);
   server.start();
   EXPECT_TRUE(turn_until([&] { return at_b.size() >= 5; })) << at_b.size();
   // Of two that connect again, one is first: what a sends before b subscribes is lost, and found
@@ -232,7 +232,7 @@ TEST_F(NatsBusTest, a_server_that_was_killed_is_told_of_and_found_again) {
   EXPECT_EQ(at_b[2], "!connected");
   EXPECT_EQ(at_b[3], "!may_have_missed");
   EXPECT_TRUE(at_b[4] == "x=kept" || at_b[4] == "!missed:1") << at_b[4];
-  EXPECT_EQ(b.bus->figures().reconnects, 1u);
+  EXPECT_EQ(b.bus->statistics().reconnects, 1u);
 }
 
 TEST_F(NatsBusTest, publications_are_refused_without_a_server_if_that_is_wanted) {
@@ -250,7 +250,7 @@ TEST_F(NatsBusTest, publications_are_refused_without_a_server_if_that_is_wanted)
   turn_for(milliseconds(20));
   EXPECT_EQ(at_a, Said{"x=here"});  // its own process has it
   EXPECT_EQ(a.bus->health().state, BusState::connecting);
-  EXPECT_EQ(a.bus->figures().kept_refused, 1u);
+  EXPECT_EQ(a.bus->statistics().kept_refused, 1u);
 }
 
 TEST_F(NatsBusTest, what_is_kept_for_a_server_is_bounded) {
@@ -260,8 +260,8 @@ TEST_F(NatsBusTest, what_is_kept_for_a_server_is_bounded) {
   Node& a = add(std::move(options), 1, false);
   for (int count = 0; count < 3; ++count) EXPECT_TRUE(a.bus->publish("x", "y"));
   EXPECT_EQ(a.bus->publish("x", "y").error().code(), Code::resource_exhausted);
-  EXPECT_EQ(a.bus->figures().kept, 3u);
-  EXPECT_EQ(a.bus->figures().kept_refused, 1u);
+  EXPECT_EQ(a.bus->statistics().kept, 3u);
+  EXPECT_EQ(a.bus->statistics().kept_refused, 1u);
 }
 
 TEST_F(NatsBusTest, a_stopped_server_counts_as_gone_when_it_does_not_answer) {
@@ -338,7 +338,7 @@ TEST_F(NatsBusTest, one_server_of_a_cluster_may_be_killed_under_load) {
       killed = monotonic_now();
     }
     if (killed != never && away == Duration{} && nodes_[0]->bus->health().ready &&
-        nodes_[0]->bus->figures().reconnects > 0) {
+        nodes_[0]->bus->statistics().reconnects > 0) {
       away = monotonic_now() - killed;
     }
   }

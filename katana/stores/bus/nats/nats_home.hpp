@@ -39,11 +39,11 @@ class NatsBus::Home final : public std::enable_shared_from_this<Home>,
         storing_(std::make_unique<StoreSender>(reactor, bus.to_store_, *bus.streams_,
                                                static_cast<StoreLink&>(*this))) {}
 
-  // Of the home reactor, which ends with it; a bell may be on its way, and outlives it.
+  // Of the home reactor, which ends with it; a doorbell may be on its way, and outlives it.
   struct Place final : net::Attachment {
     explicit Place(std::shared_ptr<Home> given) noexcept : home(std::move(given)) {}
     ~Place() override { home->end(); }
-    const std::shared_ptr<Home> home;  // never null; a bell may share it
+    const std::shared_ptr<Home> home;  // never null; a doorbell may share it
   };
 
   // NatsBus calls this once, on the thread of the home reactor.
@@ -79,7 +79,7 @@ class NatsBus::Home final : public std::enable_shared_from_this<Home>,
   // With the lock of the bus held.
   void ring() noexcept {
     alive_while_rung_ = shared_from_this();
-    reactor_.post(bell_);
+    reactor_.post(doorbell_);
   }
   void send_stores() {
     storing_->send_waiting();
@@ -100,9 +100,10 @@ class NatsBus::Home final : public std::enable_shared_from_this<Home>,
   }
 
  private:
-  struct Bell : Message {
-    explicit Bell(Home& owner) noexcept
-        : Message([](Message& message) noexcept { static_cast<Bell&>(message).home.on_rung(); }),
+  struct Doorbell : Message {
+    explicit Doorbell(Home& owner) noexcept
+        : Message(
+              [](Message& message) noexcept { static_cast<Doorbell&>(message).home.on_rung(); }),
           home(owner) {}
     Home& home;
   };
@@ -215,7 +216,7 @@ class NatsBus::Home final : public std::enable_shared_from_this<Home>,
   bool is_drain_awaited_ = false;
   std::unique_ptr<StoreSender> storing_;
   std::shared_ptr<Home> alive_while_rung_;
-  Bell bell_{*this};
+  Doorbell doorbell_{*this};
   RepeatTimer repeat_timer_{*this};
 };
 

@@ -145,7 +145,7 @@ TEST_F(NatsRecoveryTest, a_consumer_outlives_the_kill_and_the_restart_of_its_ser
   }
   EXPECT_THAT(messages_of(plain), ElementsAre("1", "2", "3", "4"));
   ASSERT_TRUE(until([&] { return a.bus->health().ready; })) << a.bus->health().detail;
-  EXPECT_GE(a.bus->figures().stream_recoveries, 3u);
+  EXPECT_GE(a.bus->statistics().stream_recoveries, 3u);
   EXPECT_TRUE(told.has("going: stream 'events'"));
   EXPECT_FALSE(told.has("gap"));
 }
@@ -198,7 +198,7 @@ TEST_F(NatsRecoveryTest,
   submit(a, "events", "3");
   ASSERT_TRUE(until([&] { return messages_of(said).size() == 3; }))
       << testing::PrintToString(said) << testing::PrintToString(told.lines)
-      << a.bus->health().detail << " submitted " << a.bus->figures().submitted;
+      << a.bus->health().detail << " submitted " << a.bus->statistics().submitted;
   EXPECT_THAT(messages_of(said), ElementsAre("1", "2", "3"));
 }
 
@@ -208,9 +208,9 @@ TEST_F(NatsRecoveryTest, what_is_submitted_is_stored_once_and_in_order_whatever_
   // No stream takes it yet.
   for (int number = 0; number < 20; ++number) submit(a, "events", std::to_string(number));
   turn_for(milliseconds(200));
-  EXPECT_EQ(a.bus->figures().submitted, 20u);
+  EXPECT_EQ(a.bus->statistics().submitted, 20u);
   ensure(a, {.name = "events", .subjects = {"events"}});
-  ASSERT_TRUE(until([&] { return a.bus->figures().submitted == 0; }));
+  ASSERT_TRUE(until([&] { return a.bus->statistics().submitted == 0; }));
   // Some are on their way when it is killed.
   for (int number = 20; number < 120; ++number) {
     a.on(static_cast<std::size_t>(number % 2));
@@ -221,9 +221,9 @@ TEST_F(NatsRecoveryTest, what_is_submitted_is_stored_once_and_in_order_whatever_
     }
   }
   ASSERT_TRUE(until([&] { return !a.bus->health().ready; }));
-  EXPECT_GE(a.bus->figures().submitted, 59u);
+  EXPECT_GE(a.bus->statistics().submitted, 59u);
   server.start();
-  ASSERT_TRUE(until([&] { return a.bus->figures().submitted == 0; })) << a.bus->health().detail;
+  ASSERT_TRUE(until([&] { return a.bus->statistics().submitted == 0; })) << a.bus->health().detail;
   Said said;
   auto consumer = consume(a, {.stream = "events"});
   auto reading = read_all(*consumer, said);
@@ -233,7 +233,7 @@ TEST_F(NatsRecoveryTest, what_is_submitted_is_stored_once_and_in_order_whatever_
   Said all;
   for (int number = 0; number < 120; ++number) all.push_back(std::to_string(number));
   EXPECT_EQ(messages_of(said), all);
-  EXPECT_EQ(a.bus->figures().not_stored, 0u);
+  EXPECT_EQ(a.bus->statistics().not_stored, 0u);
 }
 
 TEST_F(NatsRecoveryTest, submissions_that_no_stream_takes_are_told_and_the_bus_is_not_ready) {
@@ -260,7 +260,7 @@ TEST_F(NatsRecoveryTest,
   ASSERT_TRUE(until([&] { return !a.bus->health().ready; }));
   for (int number = 0; number < 3; ++number) submit(a, "events", "x");
   a.reactors.clear();
-  EXPECT_EQ(a.bus->figures().not_stored, 3u);
+  EXPECT_EQ(a.bus->statistics().not_stored, 3u);
   EXPECT_TRUE(told.has("not stored: 3"));
   const auto late = a.bus->streams()->submit({.subject = "events", .payload = "y"});
   ASSERT_FALSE(late) << "it could not be stored any more";

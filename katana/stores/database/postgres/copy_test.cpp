@@ -180,7 +180,7 @@ TEST_F(CopyTest, one_that_is_destroyed_stores_nothing_and_its_session_ends) {
   }
   EXPECT_EQ(left, "0");
   EXPECT_EQ(ask("SELECT count(*) FROM people"), "0");
-  EXPECT_EQ(db().figures().streams_open, 0u);
+  EXPECT_EQ(db().statistics().streams_open, 0u);
 }
 
 // The server does not read while it waits for the lock, and so the writer waits, too.

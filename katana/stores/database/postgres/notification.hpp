@@ -26,7 +26,7 @@ struct Notification {
 // Of a NotificationHandler.
 using OnNotification = std::function<void(const Notification&)>;
 
-struct NotificationFigures {
+struct NotificationStatistics {
   std::uint64_t received = 0;
   std::uint64_t dropped = 0;   // because a queue was full
   std::uint64_t sessions = 0;  // that were begun

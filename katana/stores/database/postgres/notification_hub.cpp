@@ -120,13 +120,13 @@ std::string NotificationHub::listening_to() const {
 
 void NotificationHub::note_session() {
   const std::lock_guard lock(mutex_);
-  ++figures_.sessions;
-  figures_.listening = true;
+  ++statistics_.sessions;
+  statistics_.listening = true;
 }
 
 void NotificationHub::note_loss(std::string why) {
   const std::lock_guard lock(mutex_);
-  figures_.listening = false;
+  statistics_.listening = false;
   failure_ = std::move(why);
   for (auto& [name, channel] : channels_) {
     channel.listening = false;
@@ -149,7 +149,7 @@ bool NotificationHub::somebody_listens() const {
 
 void NotificationHub::deliver(std::string_view name, Notification notification) {
   const std::lock_guard lock(mutex_);
-  ++figures_.received;
+  ++statistics_.received;
   const auto channel = channels_.find(name);
   if (channel == channels_.end()) return;
   for (NotificationQueue* const queue : channel->second.queues) {
@@ -159,7 +159,7 @@ void NotificationHub::deliver(std::string_view name, Notification notification) 
       continue;
     }
     if (queue->items.size() >= queue_max_) {
-      ++figures_.dropped;
+      ++statistics_.dropped;
       push_gap(*queue);
       continue;
     }
@@ -184,13 +184,13 @@ bool NotificationHub::closed() const {
 
 katana::Result<void> NotificationHub::health() const {
   const std::lock_guard lock(mutex_);
-  if (figures_.listening || !somebody_listens()) return {};
+  if (statistics_.listening || !somebody_listens()) return {};
   return katana::fail(Code::unavailable, "notifications may be missed: " + failure_);
 }
 
-NotificationFigures NotificationHub::figures() const {
+NotificationStatistics NotificationHub::statistics() const {
   const std::lock_guard lock(mutex_);
-  return figures_;
+  return statistics_;
 }
 
 }  // namespace katana::database::postgres

@@ -73,7 +73,7 @@ class NotificationHub {
   bool closed() const;
 
   katana::Result<void> health() const;
-  NotificationFigures figures() const;
+  NotificationStatistics statistics() const;
 
  private:
   struct Channel {
@@ -89,7 +89,7 @@ class NotificationHub {
   const std::function<void()> wake_;  // the thread that listens
   mutable std::mutex mutex_;          // what follows
   std::map<std::string, Channel, std::less<>> channels_;
-  NotificationFigures figures_;
+  NotificationStatistics statistics_;
   std::string failure_ = "no connection was made yet";
   bool closed_ = false;
 };

@@ -147,7 +147,7 @@ void Notifications::close() noexcept { hub_->close(); }
 
 katana::Result<void> Notifications::health() const { return hub_->health(); }
 
-NotificationFigures Notifications::figures() const { return hub_->figures(); }
+NotificationStatistics Notifications::statistics() const { return hub_->statistics(); }
 
 Task<database::Result<void>> notify(Queries queries, std::string channel, std::string payload) {
   if (auto problem = problem_of_channel(channel)) co_return std::unexpected(*std::move(problem));

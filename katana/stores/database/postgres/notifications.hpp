@@ -122,7 +122,7 @@ class Notifications {
   // An Error while somebody subscribes and the server does not listen.
   katana::Result<void> health() const;
   // What happened since it was opened.
-  NotificationFigures figures() const;
+  NotificationStatistics statistics() const;
 
  private:
   Notifications(std::size_t queue_max, std::shared_ptr<ListenerThread> thread);

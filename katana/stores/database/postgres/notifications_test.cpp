@@ -71,7 +71,7 @@ TEST_F(NotificationsTest, what_a_transaction_notifies_comes_when_it_is_committed
   };
   run(body());
   EXPECT_TRUE(notifications_->health());
-  EXPECT_EQ(notifications_->figures().received, 3u);
+  EXPECT_EQ(notifications_->statistics().received, 3u);
 }
 
 TEST_F(NotificationsTest, a_session_that_is_killed_is_begun_again_and_every_reader_is_told) {
@@ -95,7 +95,7 @@ TEST_F(NotificationsTest, a_session_that_is_killed_is_begun_again_and_every_read
     };
     run(body());
   }
-  EXPECT_EQ(notifications_->figures().sessions, 4u);
+  EXPECT_EQ(notifications_->statistics().sessions, 4u);
 }
 
 // What a handler was called with, for a thread that waits for it.
@@ -161,7 +161,7 @@ TEST_F(NotificationsTest, who_subscribes_while_the_last_one_leaves_is_told_every
     }
   };
   run(body());
-  EXPECT_EQ(notifications_->figures().sessions, 1u);
+  EXPECT_EQ(notifications_->statistics().sessions, 1u);
 }
 
 TEST_F(NotificationsTest, a_queue_that_is_full_says_so_where_something_is_missing) {
@@ -181,7 +181,7 @@ TEST_F(NotificationsTest, a_queue_that_is_full_says_so_where_something_is_missin
     EXPECT_EQ(co_await next(lagging), "5");
   };
   run(body());
-  EXPECT_EQ(notifications_->figures().dropped, 2u);
+  EXPECT_EQ(notifications_->statistics().dropped, 2u);
 }
 
 TEST_F(NotificationsTest, a_payload_or_a_channel_that_the_server_would_not_take_is_refused) {

@@ -32,11 +32,11 @@ class ReplicaReads final : public Backend {
   void close(Cursor&) noexcept override {}
   Bytes system() const noexcept override { return primary_.system(); }
   katana::Result<void> health() const override { return primary_.health(); }
-  Figures figures() const override {
-    Figures figures;
-    figures.reads_replica = replica_.figures().reads_pooled;
-    figures.replica_fallbacks = fallbacks_.load(std::memory_order_relaxed);
-    return figures;
+  Statistics statistics() const override {
+    Statistics statistics;
+    statistics.reads_replica = replica_.statistics().reads_pooled;
+    statistics.replica_fallbacks = fallbacks_.load(std::memory_order_relaxed);
+    return statistics;
   }
   Duration timeout_default() const noexcept override { return primary_.timeout_default(); }
 
@@ -68,12 +68,12 @@ class TopologyBackend final : public Backend {
   Backend& replica() noexcept override { return reads_; }
   Bytes system() const noexcept override { return primary_->system(); }
   katana::Result<void> health() const override { return primary_->health(); }
-  Figures figures() const override {
-    Figures figures = primary_->figures();
-    const Figures reads = reads_.figures();
-    figures.reads_replica = reads.reads_replica;
-    figures.replica_fallbacks = reads.replica_fallbacks;
-    return figures;
+  Statistics statistics() const override {
+    Statistics statistics = primary_->statistics();
+    const Statistics reads = reads_.statistics();
+    statistics.reads_replica = reads.reads_replica;
+    statistics.replica_fallbacks = reads.replica_fallbacks;
+    return statistics;
   }
   Duration timeout_default() const noexcept override { return primary_->timeout_default(); }
 

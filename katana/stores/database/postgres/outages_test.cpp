@@ -98,7 +98,7 @@ TEST_F(PostgresOutages, a_server_that_is_killed_and_started_again_is_found_again
       EXPECT_TRUE(rows && **rows == 1)
           << (rows ? "what was not committed is gone" : rows.error().describe());
     }
-    EXPECT_GE(db().figures().outages, 3u);
+    EXPECT_GE(db().statistics().outages, 3u);
   };
   run(body());
 }
@@ -118,9 +118,9 @@ TEST_F(PostgresOutages, calls_fail_at_once_while_the_server_is_known_to_be_down)
   };
   for (int round = 0; round < 3; ++round) run(call());
   EXPECT_TRUE(becomes(false));
-  const std::uint64_t before = db().figures().refused_unusable;
+  const std::uint64_t before = db().statistics().refused_unusable;
   for (int round = 0; round < 20; ++round) run(call());
-  EXPECT_EQ(db().figures().refused_unusable, before + 40);
+  EXPECT_EQ(db().statistics().refused_unusable, before + 40);
   cluster.start();
   EXPECT_TRUE(becomes(true));
   run(must("SELECT 1"));

@@ -109,27 +109,27 @@ katana::Result<void> Postgres::health() const { return shared_->health(); }
 
 Duration Postgres::timeout_default() const noexcept { return shared_->options.timeout; }
 
-Figures Postgres::figures() const {
+Statistics Postgres::statistics() const {
   const Tallies& tallies = shared_->tallies;
-  Figures figures;
-  figures.reads_pooled = tallies.reads;
-  figures.writes = tallies.writes;
-  figures.commits = tallies.commits;
-  figures.transactions = tallies.transactions;
-  figures.transactions_expired = tallies.transactions_expired;
-  figures.refused_full = tallies.refused_full;
-  figures.refused_waited = tallies.refused_waited;
-  figures.refused_unusable = tallies.refused_unusable;
-  figures.timeouts = tallies.timeouts;
-  figures.cancelled = tallies.cancelled;
-  figures.statements_prepared = tallies.statements_prepared;
-  figures.outages = tallies.outages;
-  figures.usable = shared_->usable();
-  figures.reads_waiting = tallies.waiting;
-  figures.readers = shared_->permits_out();
-  figures.readers_busy = tallies.busy;
-  figures.streams_open = tallies.streams_open;
-  return figures;
+  Statistics statistics;
+  statistics.reads_pooled = tallies.reads;
+  statistics.writes = tallies.writes;
+  statistics.commits = tallies.commits;
+  statistics.transactions = tallies.transactions;
+  statistics.transactions_expired = tallies.transactions_expired;
+  statistics.refused_full = tallies.refused_full;
+  statistics.refused_waited = tallies.refused_waited;
+  statistics.refused_unusable = tallies.refused_unusable;
+  statistics.timeouts = tallies.timeouts;
+  statistics.cancelled = tallies.cancelled;
+  statistics.statements_prepared = tallies.statements_prepared;
+  statistics.outages = tallies.outages;
+  statistics.usable = shared_->usable();
+  statistics.reads_waiting = tallies.waiting;
+  statistics.readers = shared_->permits_out();
+  statistics.readers_busy = tallies.busy;
+  statistics.streams_open = tallies.streams_open;
+  return statistics;
 }
 
 }  // namespace katana::database::postgres

@@ -51,7 +51,7 @@ class Postgres final : public Backend {
   void observe_outages(OutageObserver observer) override;
   Bytes system() const noexcept override { return "postgresql"; }
   katana::Result<void> health() const override;
-  Figures figures() const override;
+  Statistics statistics() const override;
   Duration timeout_default() const noexcept override;
 
  private:

@@ -244,7 +244,7 @@ TEST_F(PostgresTest, many_callers_share_few_connections) {
   run_all(tasks);
   EXPECT_EQ(good, 300);
   EXPECT_LE(std::stoi(sessions()), 3);
-  EXPECT_LE(db().figures().readers, 3u);
+  EXPECT_LE(db().statistics().readers, 3u);
 }
 
 TEST_F(PostgresTest, a_slow_statement_does_not_hold_up_others) {
@@ -287,10 +287,10 @@ TEST_F(PostgresTest, idle_connections_are_closed_but_for_one) {
     }
   };
   run(body());
-  for (int round = 0; round < 200 && db().figures().readers > 1; ++round) {
+  for (int round = 0; round < 200 && db().statistics().readers > 1; ++round) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
-  EXPECT_EQ(db().figures().readers, 1u) << "by which its health is known";
+  EXPECT_EQ(db().statistics().readers, 1u) << "by which its health is known";
   EXPECT_TRUE(db().health());
   const auto again = [&]() -> Task<void> {
     const int backend = **co_await db().query_one<int>("SELECT pg_backend_pid()");
@@ -408,7 +408,7 @@ TEST_F(PostgresTest, rows_that_go_into_a_table_are_counted_and_none_is_missed) {
     EXPECT_TRUE(co_await db().execute("SELECT FROM more")) << "rows without a column";
   };
   run(body());
-  EXPECT_EQ(db().figures().outages, 0u);
+  EXPECT_EQ(db().statistics().outages, 0u);
   EXPECT_EQ(sessions(), "1");
 }
 
@@ -479,7 +479,7 @@ TEST_F(PostgresTest, a_transaction_that_is_held_for_too_long_is_rolled_back) {
     co_await must("CREATE TABLE a (id INT)");
     auto transaction = co_await db().begin();
     EXPECT_TRUE(co_await transaction->execute("INSERT INTO a VALUES (1)"));
-    for (int round = 0; round < 500 && db().figures().transactions_expired == 0; ++round) {
+    for (int round = 0; round < 500 && db().statistics().transactions_expired == 0; ++round) {
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
     EXPECT_EQ(kind_of(co_await transaction->commit()), "failed transaction");
@@ -544,7 +544,7 @@ TEST_F(PostgresTest, a_stream_that_nobody_reads_loses_its_connection) {
     EXPECT_EQ(kind, "timeout");
   };
   run(body());
-  EXPECT_EQ(db().figures().streams_open, 0u);
+  EXPECT_EQ(db().statistics().streams_open, 0u);
 }
 
 TEST_F(PostgresTest, a_host_is_resolved_and_reached_over_tcp) {

@@ -219,7 +219,7 @@ TEST_F(SchemaChanges, a_stream_that_gave_no_row_begins_anew) {
     EXPECT_EQ(co_await things(), "1");
   };
   run(body());
-  EXPECT_EQ(db().figures().streams_open, 0u);
+  EXPECT_EQ(db().statistics().streams_open, 0u);
 }
 
 TEST_F(SchemaChanges, a_statement_that_fails_each_time_runs_no_more_than_twice) {
@@ -231,11 +231,11 @@ TEST_F(SchemaChanges, a_statement_that_fails_each_time_runs_no_more_than_twice) 
   const auto body = [&]() -> Task<void> {
     EXPECT_TRUE(co_await db().query_one<int>("SELECT look()"));
     (void)ask("DROP TABLE there");
-    const std::uint64_t before = db().figures().statements_prepared;
+    const std::uint64_t before = db().statistics().statements_prepared;
     for (int round = 0; round < 3; ++round) {
       EXPECT_EQ(kind_of(co_await db().query_one<int>("SELECT look()")), "syntax");
     }
-    EXPECT_LE(db().figures().statements_prepared - before, 3u);
+    EXPECT_LE(db().statistics().statements_prepared - before, 3u);
     (void)ask("CREATE TABLE there (id int)");
     EXPECT_TRUE(co_await db().query_one<int>("SELECT look()"));
   };

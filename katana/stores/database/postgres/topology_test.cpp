@@ -116,13 +116,13 @@ TEST_F(PostgresTopology, reads_by_choice_go_to_a_replica_that_is_close_and_else_
   open(milliseconds(1500));
   until([&] { return who(true) == "standby"; });
   EXPECT_EQ(who(false), "primary");
-  EXPECT_GE(db().figures().reads_replica, 1u);
+  EXPECT_GE(db().statistics().reads_replica, 1u);
   // It goes on receiving, and shows nothing new.
   (void)standby_.ask("SELECT pg_wal_replay_pause()");
   (void)primary_.ask("CREATE TABLE rows (id BIGINT)", name_);
-  const std::uint64_t before = db().figures().replica_fallbacks;
+  const std::uint64_t before = db().statistics().replica_fallbacks;
   until([&] { return who(true) == "primary"; });
-  EXPECT_GT(db().figures().replica_fallbacks, before);
+  EXPECT_GT(db().statistics().replica_fallbacks, before);
   EXPECT_TRUE(db().health());
   (void)standby_.ask("SELECT pg_wal_replay_resume()");
   until([&] { return who(true) == "standby"; });

@@ -177,14 +177,14 @@ TEST(DiskFaults, a_disk_that_is_full_or_read_only_is_an_outage_that_is_told_unti
     const auto health = disk.backend().health();
     ASSERT_FALSE(health) << word;
     EXPECT_TRUE(health.error().describe().contains(word)) << health.error().describe();
-    EXPECT_FALSE(disk.backend().figures().usable);
+    EXPECT_FALSE(disk.backend().statistics().usable);
     faults().disarm();
     for (int wait = 0; wait < 20 && !disk.backend().health(); ++wait) disk.tick();
     EXPECT_TRUE(disk.backend().health());
     ASSERT_EQ(told.size(), 2u) << word;
     EXPECT_TRUE(told[0].contains(word)) << told[0];
     EXPECT_EQ(told[1], "");
-    EXPECT_EQ(disk.backend().figures().outages, 1u);
+    EXPECT_EQ(disk.backend().statistics().outages, 1u);
   }
 }
 

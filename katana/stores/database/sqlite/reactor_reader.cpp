@@ -167,12 +167,12 @@ void ReactorReader::end_turn(Message& message) noexcept {
   if (!self.to_readers_.empty()) self.hand_over_reads();
 }
 
-void ReactorReader::add_figures(Figures& figures) const {
-  figures.reads_here += read_here_.read();
-  figures.reads_moved += moved_.read();
-  figures.snapshots += snapshots_.read();
-  figures.statements_prepared += prepared_.read();
-  figures.refused_unusable += refused_unusable_.read();
+void ReactorReader::add_figures(Statistics& statistics) const {
+  statistics.reads_here += read_here_.read();
+  statistics.reads_moved += moved_.read();
+  statistics.snapshots += snapshots_.read();
+  statistics.statements_prepared += prepared_.read();
+  statistics.refused_unusable += refused_unusable_.read();
 }
 
 }  // namespace katana::database::sqlite

@@ -36,7 +36,7 @@ class ReactorReader final : private Message {
   void submit(Work& work) noexcept;
   // True: it had not been handed over, and is gone.
   bool withdraw(Work& work) noexcept;
-  void add_figures(Figures& figures) const;
+  void add_figures(Statistics& statistics) const;
 
  private:
   // Ends the snapshot before the executor waits.

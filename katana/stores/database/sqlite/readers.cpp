@@ -319,18 +319,18 @@ void Readers::enter(Slot& slot, Connection* connection) noexcept {
   slot.connection = connection;
 }
 
-void Readers::add_figures(Figures& figures) const {
+void Readers::add_figures(Statistics& statistics) const {
   const std::lock_guard lock(mutex_);
-  figures.reads_pooled += pooled_;
-  figures.refused_full += refused_full_;
-  figures.refused_waited += refused_waited_;
-  figures.refused_unusable += refused_unusable_;
-  figures.timeouts += timeouts_;
-  figures.cancelled += cancelled_;
-  figures.reads_waiting += static_cast<std::uint32_t>(queue_.size());
-  figures.readers += static_cast<std::uint32_t>(slots_.size());
-  for (const auto& slot : slots_) figures.readers_busy += slot->busy ? 1 : 0;
-  figures.streams_open += static_cast<std::uint32_t>(cursors_.size());
+  statistics.reads_pooled += pooled_;
+  statistics.refused_full += refused_full_;
+  statistics.refused_waited += refused_waited_;
+  statistics.refused_unusable += refused_unusable_;
+  statistics.timeouts += timeouts_;
+  statistics.cancelled += cancelled_;
+  statistics.reads_waiting += static_cast<std::uint32_t>(queue_.size());
+  statistics.readers += static_cast<std::uint32_t>(slots_.size());
+  for (const auto& slot : slots_) statistics.readers_busy += slot->busy ? 1 : 0;
+  statistics.streams_open += static_cast<std::uint32_t>(cursors_.size());
 }
 
 }  // namespace katana::database::sqlite

@@ -41,7 +41,7 @@ class Readers final {
   // Accepts nothing more, refuses what waits, interrupts what runs. Returns when nothing does.
   void stop() noexcept;
 
-  void add_figures(Figures& figures) const;
+  void add_figures(Statistics& statistics) const;
 
  private:
   struct Slot final : Message {

@@ -69,15 +69,15 @@ class Trial {
     }
     scene_.run();
     EXPECT_EQ(scene_.home.expected() + scene_.other_home.expected(), 0u);
-    figures = backend_->figures();
-    EXPECT_EQ(figures.streams_open, 0u);
-    EXPECT_EQ(figures.writes_waiting + figures.reads_waiting + figures.readers_busy, 0u);
+    statistics = backend_->statistics();
+    EXPECT_EQ(statistics.streams_open, 0u);
+    EXPECT_EQ(statistics.writes_waiting + statistics.reads_waiting + statistics.readers_busy, 0u);
     db_.reset();
     compare();
   }
 
   std::uint64_t trace() const { return scene_.trace; }
-  Figures figures;
+  Statistics statistics;
   int done = 0;
   int refused = 0;
 
@@ -194,19 +194,19 @@ TEST(SimulatedDatabase, the_same_seed_is_the_same_run) {
 }
 
 TEST(SimulatedDatabase, the_seeds_reach_what_can_go_wrong) {
-  Figures sum;
+  Statistics sum;
   int refused = 0;
   for (std::uint64_t seed = 100; seed < 116; ++seed) {
     Trial trial(seed);
     trial.run(12);
     refused += trial.refused;
-    sum.transactions_expired += trial.figures.transactions_expired;
-    sum.refused_waited += trial.figures.refused_waited;
-    sum.refused_full += trial.figures.refused_full;
-    sum.timeouts += trial.figures.timeouts;
-    sum.cancelled += trial.figures.cancelled;
-    sum.commits += trial.figures.commits;
-    sum.writes += trial.figures.writes;
+    sum.transactions_expired += trial.statistics.transactions_expired;
+    sum.refused_waited += trial.statistics.refused_waited;
+    sum.refused_full += trial.statistics.refused_full;
+    sum.timeouts += trial.statistics.timeouts;
+    sum.cancelled += trial.statistics.cancelled;
+    sum.commits += trial.statistics.commits;
+    sum.writes += trial.statistics.writes;
   }
   EXPECT_GT(refused, 0);
   EXPECT_GT(sum.refused_waited, 0u);

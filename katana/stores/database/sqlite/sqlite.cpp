@@ -189,15 +189,15 @@ void Sqlite::close(Cursor& cursor) noexcept { readers_.close(cursor); }
 
 void Sqlite::observe_outages(OutageObserver observer) { watch_.observe(std::move(observer)); }
 
-Figures Sqlite::figures() const {
-  Figures figures;
-  figures.usable = watch_.usable() && !watch_.is_locked();
-  figures.outages = watch_.outages();
-  writer_.add_figures(figures);
-  readers_.add_figures(figures);
+Statistics Sqlite::statistics() const {
+  Statistics statistics;
+  statistics.usable = watch_.usable() && !watch_.is_locked();
+  statistics.outages = watch_.outages();
+  writer_.add_figures(statistics);
+  readers_.add_figures(statistics);
   const std::lock_guard lock(reactor_readers_mutex_);
-  for (const auto& reactor_reader : reactor_readers_) reactor_reader->add_figures(figures);
-  return figures;
+  for (const auto& reactor_reader : reactor_readers_) reactor_reader->add_figures(statistics);
+  return statistics;
 }
 
 }  // namespace katana::database::sqlite

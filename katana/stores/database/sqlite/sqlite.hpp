@@ -51,7 +51,7 @@ class Sqlite final : public Backend {
   void observe_outages(OutageObserver observer) override;
   Bytes system() const noexcept override { return "sqlite"; }
   katana::Result<void> health() const override { return watch_.health(); }
-  Figures figures() const override;
+  Statistics statistics() const override;
   Duration timeout_default() const noexcept override { return options_.timeout; }
 
   // What the supervisor does every 20 ms: refuses what waited for too long, and looks after the

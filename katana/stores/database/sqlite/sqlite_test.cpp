@@ -107,7 +107,7 @@ TEST_F(SqliteTest, an_option_that_is_wrong_is_named) {
 
 TEST_F(SqliteTest, reads_of_one_turn_share_one_snapshot_and_none_leaves_the_reactor) {
   open();
-  const std::uint64_t before = backend_->figures().snapshots;
+  const std::uint64_t before = backend_->statistics().snapshots;
   const auto body = [this]() -> Task<void> {
     for (int round = 0; round < 10; ++round)
       (void)co_await db_->query_one<std::int64_t>("SELECT id FROM t WHERE id = $1", round);
@@ -117,9 +117,9 @@ TEST_F(SqliteTest, reads_of_one_turn_share_one_snapshot_and_none_leaves_the_reac
     start(task);
     EXPECT_TRUE(task.done());
   }
-  EXPECT_EQ(backend_->figures().snapshots - before, 3u);
-  EXPECT_EQ(backend_->figures().reads_here, 30u);
-  EXPECT_EQ(backend_->figures().reads_pooled, 0u);
+  EXPECT_EQ(backend_->statistics().snapshots - before, 3u);
+  EXPECT_EQ(backend_->statistics().reads_here, 30u);
+  EXPECT_EQ(backend_->statistics().reads_pooled, 0u);
 }
 
 TEST_F(SqliteTest, a_read_over_its_budget_goes_to_the_pool_and_is_remembered) {
@@ -136,8 +136,8 @@ TEST_F(SqliteTest, a_read_over_its_budget_goes_to_the_pool_and_is_remembered) {
   backend_ = created->get();
   db_.emplace(*std::move(created));
   for (int round = 0; round < 4; ++round) EXPECT_EQ(text(run(slow_count(9'000))), "9000");
-  EXPECT_EQ(backend_->figures().reads_moved, 2u) << "first, and after two that went at once";
-  EXPECT_EQ(backend_->figures().reads_pooled, 4u);
+  EXPECT_EQ(backend_->statistics().reads_moved, 2u) << "first, and after two that went at once";
+  EXPECT_EQ(backend_->statistics().reads_pooled, 4u);
   EXPECT_EQ(text(run(slow_count(10))), "10");
 }
 
@@ -154,13 +154,13 @@ TEST_F(SqliteTest, a_turn_with_very_many_reads_lets_others_in) {
     co_return good;
   };
   EXPECT_EQ(run(body()), 12);
-  EXPECT_EQ(backend_->figures().reads_here, 10u);
-  EXPECT_EQ(backend_->figures().reads_pooled, 2u);
+  EXPECT_EQ(backend_->statistics().reads_here, 10u);
+  EXPECT_EQ(backend_->statistics().reads_pooled, 2u);
 }
 
 TEST_F(SqliteTest, writes_of_one_turn_share_one_commit_and_one_that_fails_is_alone) {
   open();
-  const std::uint64_t before = backend_->figures().commits;
+  const std::uint64_t before = backend_->statistics().commits;
   std::vector<Task<Result<std::int64_t>>> tasks;
   for (int id = 0; id < 20; ++id) tasks.push_back(insert(id % 15, std::to_string(id)));
   scene_.home.turn([&] {
@@ -170,7 +170,7 @@ TEST_F(SqliteTest, writes_of_one_turn_share_one_commit_and_one_that_fails_is_alo
   int good = 0;
   for (auto& task : tasks) good += task.result() ? 1 : 0;
   EXPECT_EQ(good, 15);
-  EXPECT_EQ(backend_->figures().commits - before, 1u);
+  EXPECT_EQ(backend_->statistics().commits - before, 1u);
   EXPECT_EQ(text(run(count())), "15");
 }
 
@@ -200,7 +200,7 @@ TEST_F(SqliteTest, a_write_that_breaks_the_group_is_left_out_and_the_others_are_
   EXPECT_EQ(text(tasks[2].result()), "1");
   EXPECT_EQ(text(tasks[3].result()), "constraint violation");
   EXPECT_EQ(text(tasks[4].result()), "1");
-  EXPECT_EQ(backend_->figures().groups_redone, 2u);
+  EXPECT_EQ(backend_->statistics().groups_redone, 2u);
   EXPECT_EQ(text(run(count())), "3");
 }
 
@@ -216,12 +216,12 @@ class BrokenGroup : public SqliteTest {
     co_return co_await db_->execute("INSERT OR ROLLBACK INTO t VALUES (0, $1)", id);
   }
   Spent run_all(std::vector<Task<Result<std::int64_t>>>& tasks) {
-    const Figures before = backend_->figures();
+    const Statistics before = backend_->statistics();
     scene_.home.turn([&] {
       for (auto& task : tasks) task.start();
     });
     scene_.run();
-    const Figures after = backend_->figures();
+    const Statistics after = backend_->statistics();
     return {after.writes_run - before.writes_run, after.commits - before.commits};
   }
 };
@@ -307,12 +307,12 @@ TEST_F(SqliteTest, while_a_transaction_is_open_other_writes_wait_and_no_longer_t
   const auto refused = waiting.result();
   EXPECT_EQ(text(refused), "unavailable");
   EXPECT_THAT(refused.error().describe(), HasSubstr("waited 500 ms"));
-  EXPECT_EQ(backend_->figures().refused_waited, 1u);
+  EXPECT_EQ(backend_->statistics().refused_waited, 1u);
   // Held for too long: rolled back, and whoever holds it is told.
   scene_.pass(seconds(5));
   backend_->tick();
   scene_.run();
-  EXPECT_EQ(backend_->figures().transactions_expired, 1u);
+  EXPECT_EQ(backend_->statistics().transactions_expired, 1u);
   const auto commit = [&]() -> Task<Result<std::int64_t>> { co_return co_await held->commit(); };
   EXPECT_EQ(text(run(commit())), "failed transaction");
   EXPECT_EQ(text(run(insert(3, "free"))), "1");
@@ -341,7 +341,7 @@ TEST_F(SqliteTest, a_queue_that_is_full_refuses_at_once) {
   for (auto& task : reads) read += task.result() ? 1 : 0;
   EXPECT_EQ(written, 3);
   EXPECT_EQ(read, 2);
-  EXPECT_EQ(backend_->figures().refused_full, 5u);
+  EXPECT_EQ(backend_->statistics().refused_full, 5u);
 }
 
 TEST_F(SqliteTest, a_stream_that_nobody_reads_loses_its_connection) {
@@ -414,9 +414,9 @@ TEST_F(SqliteTest, statements_are_prepared_once_and_the_least_used_goes_first) {
     if (which == 2) (void)co_await db_->query_one<std::int64_t>("SELECT 2");
   };
   const auto prepared = [&](std::initializer_list<int> order) {
-    const std::uint64_t before = backend_->figures().statements_prepared;
+    const std::uint64_t before = backend_->statistics().statements_prepared;
     for (const int which : order) run(body(which));
-    return backend_->figures().statements_prepared - before;
+    return backend_->statistics().statements_prepared - before;
   };
   EXPECT_EQ(prepared({0, 1, 0, 1, 0}), 2u);
   EXPECT_EQ(prepared({2, 0, 0}), 1u) << "1 went";
@@ -456,7 +456,7 @@ TEST_F(SqliteTest, the_lock_of_another_program_is_waited_for_once_and_then_named
   while (!db->health()) std::this_thread::yield();
   look_ns = 0;
   EXPECT_EQ(loop.run(write(2)), "done");
-  EXPECT_GE(db->figures().busy_retries, 1u);
+  EXPECT_GE(db->statistics().busy_retries, 1u);
   EXPECT_EQ(other.one("SELECT group_concat(id) FROM t"), "2,77");
 }
 
@@ -474,18 +474,18 @@ TEST_F(SqliteTest, a_write_that_comes_while_a_group_is_being_written_joins_it) {
   };
   thread::Loop loop;
   EXPECT_TRUE(loop.run(create()));
-  const std::uint64_t before = db->figures().commits;
+  const std::uint64_t before = db->statistics().commits;
   Bare other(options.path);
   other.run("BEGIN IMMEDIATE");
   auto first = write(1), second = write(2);
   EXPECT_FALSE(loop.start(first));
-  while (db->figures().writes_waiting != 0) std::this_thread::yield();  // the writer has it
+  while (db->statistics().writes_waiting != 0) std::this_thread::yield();  // the writer has it
   EXPECT_FALSE(loop.start(second));
-  EXPECT_EQ(db->figures().writes_waiting, 1u);
+  EXPECT_EQ(db->statistics().writes_waiting, 1u);
   other.run("COMMIT");
   while (!first.done() || !second.done()) loop.turn();
   EXPECT_TRUE(first.result() && second.result());
-  EXPECT_EQ(db->figures().commits - before, 1u);
+  EXPECT_EQ(db->statistics().commits - before, 1u);
 }
 
 TEST_F(SqliteTest, the_log_is_written_back_when_it_is_long) {
@@ -494,7 +494,7 @@ TEST_F(SqliteTest, the_log_is_written_back_when_it_is_long) {
   open(options);
   for (int id = 0; id < 40; ++id)
     EXPECT_EQ(text(run(insert(id, std::string(3000, 'x') + std::to_string(id)))), "1");
-  EXPECT_GE(backend_->figures().checkpoints, 1u);
+  EXPECT_GE(backend_->statistics().checkpoints, 1u);
   EXPECT_LT(std::filesystem::file_size(folder_ / "a.db-wal"), 60u * 4120);
 }
 
@@ -524,7 +524,7 @@ class KeptSnapshotTest : public SqliteTest {
     });
     return seen;
   }
-  std::uint64_t snapshots() const { return backend_->figures().snapshots; }
+  std::uint64_t snapshots() const { return backend_->statistics().snapshots; }
 
  private:
   Task<void> read(std::int64_t& seen) {

@@ -107,13 +107,13 @@ TEST_F(SupervisionTest, a_file_that_vanishes_fails_calls_at_once_and_is_not_made
   for (int round = 0; round < 3; ++round) probe();
   EXPECT_FALSE(std::filesystem::exists(path_)) << "an empty one would be worse than none";
   EXPECT_EQ(read(1001), "unavailable");
-  EXPECT_GE(db_->figures().refused_unusable, 2u);
+  EXPECT_GE(db_->statistics().refused_unusable, 2u);
   move(folder_ / "away.db", path_);
   probe();
   EXPECT_EQ(health(), "usable");
   EXPECT_EQ(read(1001), "1001");
   EXPECT_EQ(write(1003), "done");
-  EXPECT_EQ(db_->figures().outages, 1u);
+  EXPECT_EQ(db_->statistics().outages, 1u);
   EXPECT_THAT(told_, testing::ElementsAre("the file is gone", "over"));
   EXPECT_GE(lasted_, milliseconds(1200)) << "four probes";
 }
@@ -138,17 +138,17 @@ TEST_F(SupervisionTest, a_lock_that_another_process_keeps_is_told_and_reads_go_o
   }
   for (int wait = 0; wait < 30; ++wait) probe();
   EXPECT_THAT(health(), HasSubstr("another process has held its lock for longer than 5000 ms"));
-  EXPECT_FALSE(db_->figures().usable);
+  EXPECT_FALSE(db_->statistics().usable);
   EXPECT_EQ(read(1001), "1001");
   impatient_ = seconds(30);
   const Instant before = scene_.now();
   EXPECT_EQ(write(1002), "unavailable");
   EXPECT_LT(scene_.now() - before, milliseconds(100)) << "it does not wait for a lock in vain";
-  EXPECT_GE(db_->figures().refused_unusable, 1u);
+  EXPECT_GE(db_->statistics().refused_unusable, 1u);
   other.run("ROLLBACK");
   probe();
   EXPECT_EQ(health(), "usable");
-  EXPECT_TRUE(db_->figures().usable);
+  EXPECT_TRUE(db_->statistics().usable);
   EXPECT_EQ(write(1002), "done");
   EXPECT_THAT(told_, testing::ElementsAre(HasSubstr("nothing is written"), "over"));
 }

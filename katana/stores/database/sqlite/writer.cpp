@@ -234,22 +234,22 @@ void Writer::refuse(Work& work, const Error& error, Completions& done) noexcept 
   done.add(work);
 }
 
-void Writer::add_figures(Figures& figures) const {
-  figures.writes += writes_.read();
-  figures.writes_run += runs_.read();
-  figures.commits += commits_.read();
-  figures.groups_redone += redone_.read();
-  figures.transactions_expired += expired_.read();
-  figures.refused_full += refused_full_.read();
-  figures.refused_waited += refused_waited_.read();
-  figures.refused_unusable += refused_unusable_.read();
-  figures.timeouts += timeouts_.read();
-  figures.cancelled += cancelled_.read();
-  figures.busy_retries += retries_.read();
-  figures.checkpoints += checkpoints_.read();
+void Writer::add_figures(Statistics& statistics) const {
+  statistics.writes += writes_.read();
+  statistics.writes_run += runs_.read();
+  statistics.commits += commits_.read();
+  statistics.groups_redone += redone_.read();
+  statistics.transactions_expired += expired_.read();
+  statistics.refused_full += refused_full_.read();
+  statistics.refused_waited += refused_waited_.read();
+  statistics.refused_unusable += refused_unusable_.read();
+  statistics.timeouts += timeouts_.read();
+  statistics.cancelled += cancelled_.read();
+  statistics.busy_retries += retries_.read();
+  statistics.checkpoints += checkpoints_.read();
   const std::lock_guard lock(mutex_);
-  figures.transactions += transactions_begun_;
-  figures.writes_waiting += static_cast<std::uint32_t>(queue_.size() + within_.size());
+  statistics.transactions += transactions_begun_;
+  statistics.writes_waiting += static_cast<std::uint32_t>(queue_.size() + within_.size());
 }
 
 }  // namespace katana::database::sqlite

@@ -64,7 +64,7 @@ class Writer final : private Message {
   // executor still does.
   void close() noexcept;
 
-  void add_figures(Figures& figures) const;
+  void add_figures(Statistics& statistics) const;
 
  private:
   static void drain_message(Message& message) noexcept;

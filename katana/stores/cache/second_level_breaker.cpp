@@ -1,4 +1,4 @@
-#include "katana/stores/cache/outside.hpp"
+#include "katana/stores/cache/second_level_breaker.hpp"
 
 #include <fmt/format.h>
 
@@ -28,7 +28,8 @@ Timestamp after(Duration left) {
 
 }  // namespace
 
-Outside::Outside(std::shared_ptr<SecondLevel> level, const Options& options, Codec codec)
+SecondLevelBreaker::SecondLevelBreaker(std::shared_ptr<SecondLevel> level, const Options& options,
+                                       Codec codec)
     : level_(std::move(level)),
       options_(options.second_level),
       name_(fmt::format("cache '{}'", options.name)),
@@ -38,7 +39,7 @@ Outside::Outside(std::shared_ptr<SecondLevel> level, const Options& options, Cod
 
 // ---- left alone, or not ----
 
-bool Outside::may_call(Instant now) noexcept {
+bool SecondLevelBreaker::may_call(Instant now) noexcept {
   const std::scoped_lock lock(mutex_);
   if (pause_ == Duration{}) return true;
   if (now < retry_at_) {
@@ -49,8 +50,8 @@ bool Outside::may_call(Instant now) noexcept {
   return true;
 }
 
-void Outside::note_success() {
-  std::shared_ptr<Outside> repairer;
+void SecondLevelBreaker::note_success() {
+  std::shared_ptr<SecondLevelBreaker> repairer;
   {
     const std::scoped_lock lock(mutex_);
     failures_ = 0;
@@ -66,7 +67,7 @@ void Outside::note_success() {
   }
 }
 
-void Outside::note_failure(const Error& error, Instant now) {
+void SecondLevelBreaker::note_failure(const Error& error, Instant now) {
   count(failed_);
   bool is_new = false;
   {
@@ -80,7 +81,7 @@ void Outside::note_failure(const Error& error, Instant now) {
 }
 
 template <class T>
-Task<Result<T>> Outside::call(Task<Result<T>> task) {
+Task<Result<T>> SecondLevelBreaker::call(Task<Result<T>> task) {
   std::exception_ptr thrown;
   try {
     Result<T> result = co_await net::with_timeout(std::move(task), options_.timeout);
@@ -100,13 +101,13 @@ Task<Result<T>> Outside::call(Task<Result<T>> task) {
 
 // ---- what is owed ----
 
-bool Outside::trusts(const std::string& key, Instant now) const {
+bool SecondLevelBreaker::trusts(const std::string& key, Instant now) const {
   const std::scoped_lock lock(mutex_);
   return now >= distrusted_until_ && owed_tags_.empty() && tags_going_ == 0 &&
          !owed_.contains(key) && !changing_.contains(key);
 }
 
-void Outside::owe(const std::string& key, Instant now) {
+void SecondLevelBreaker::owe(const std::string& key, Instant now) {
   if (owed_.size() >= options_.owed_max && !owed_.contains(key)) {
     // Everything that it has now has ended by then.
     distrusted_until_ = later(now, ttl_max_);
@@ -115,31 +116,31 @@ void Outside::owe(const std::string& key, Instant now) {
   owed_[key] = ++changes_;
 }
 
-void Outside::note_current(const std::string& key, std::uint64_t number) {
+void SecondLevelBreaker::note_current(const std::string& key, std::uint64_t number) {
   const std::scoped_lock lock(mutex_);
   const auto found = owed_.find(key);
   if (found != owed_.end() && found->second <= number) owed_.erase(found);
 }
 
-std::uint64_t Outside::number_now() const {
+std::uint64_t SecondLevelBreaker::number_now() const {
   const std::scoped_lock lock(mutex_);
   return changes_;
 }
 
-std::optional<std::pair<std::string, std::uint64_t>> Outside::next_owed() const {
+std::optional<std::pair<std::string, std::uint64_t>> SecondLevelBreaker::next_owed() const {
   const std::scoped_lock lock(mutex_);
   if (owed_.empty()) return {};
   return *owed_.begin();
 }
 
-Outside::Change::Change(std::shared_ptr<Outside> of, std::string key)
+SecondLevelBreaker::Change::Change(std::shared_ptr<SecondLevelBreaker> of, std::string key)
     : of_(std::move(of)), key_(std::move(key)) {
   const std::scoped_lock lock(of_->mutex_);
   number_ = ++of_->changes_;
   ++of_->changing_[key_];
 }
 
-Outside::Change::~Change() {
+SecondLevelBreaker::Change::~Change() {
   if (of_ == nullptr) return;
   const std::scoped_lock lock(of_->mutex_);
   const auto changing = of_->changing_.find(key_);
@@ -152,12 +153,12 @@ Outside::Change::~Change() {
   if (owed != of_->owed_.end() && owed->second <= number_) of_->owed_.erase(owed);
 }
 
-Outside::RepairEnd::~RepairEnd() {
+SecondLevelBreaker::RepairEnd::~RepairEnd() {
   const std::scoped_lock lock(of.mutex_);
   of.is_repairing_ = false;
 }
 
-Task<void> Outside::repair(std::shared_ptr<Outside> self) {
+Task<void> SecondLevelBreaker::repair(std::shared_ptr<SecondLevelBreaker> self) {
   const RepairEnd end(*self);
   for (auto owed = self->next_owed(); owed; owed = self->next_owed()) {
     const Result<void> removed = co_await self->call(self->level_->remove(owed->first));
@@ -175,26 +176,27 @@ Task<void> Outside::repair(std::shared_ptr<Outside> self) {
 // ---- tags ----
 
 // What began to be removed as change `number`.
-void Outside::note_tag_removed(const std::string& tag, std::uint64_t number) {
+void SecondLevelBreaker::note_tag_removed(const std::string& tag, std::uint64_t number) {
   const std::scoped_lock lock(mutex_);
   const auto found = owed_tags_.find(tag);
   if (found != owed_tags_.end() && found->second <= number) owed_tags_.erase(found);
 }
 
-std::optional<std::pair<std::string, std::uint64_t>> Outside::next_owed_tag() const {
+std::optional<std::pair<std::string, std::uint64_t>> SecondLevelBreaker::next_owed_tag() const {
   const std::scoped_lock lock(mutex_);
   if (owed_tags_.empty()) return {};
   return *owed_tags_.begin();
 }
 
-Outside::TagRemoval::TagRemoval(std::shared_ptr<Outside> outside, std::string name)
-    : of(std::move(outside)), tag(std::move(name)) {
+SecondLevelBreaker::TagRemoval::TagRemoval(std::shared_ptr<SecondLevelBreaker> breaker,
+                                           std::string name)
+    : of(std::move(breaker)), tag(std::move(name)) {
   const std::scoped_lock lock(of->mutex_);
   number = ++of->changes_;
   ++of->tags_going_;
 }
 
-Outside::TagRemoval::~TagRemoval() {
+SecondLevelBreaker::TagRemoval::~TagRemoval() {
   if (of == nullptr) return;
   if (is_done) of->note_tag_removed(tag, number);
   const std::scoped_lock lock(of->mutex_);
@@ -207,7 +209,7 @@ Outside::TagRemoval::~TagRemoval() {
   }
 }
 
-Task<Result<void>> Outside::remove_tag(TagRemoval removal) {
+Task<Result<void>> SecondLevelBreaker::remove_tag(TagRemoval removal) {
   if (!may_call(now())) {
     co_return fail(Code::unavailable,
                    fmt::format("the second level of {} fails; what has the tag is removed there "
@@ -219,15 +221,15 @@ Task<Result<void>> Outside::remove_tag(TagRemoval removal) {
   co_return removed;
 }
 
-Task<void> Outside::remove_tag_unseen(TagRemoval removal) {
+Task<void> SecondLevelBreaker::remove_tag_unseen(TagRemoval removal) {
   (void)co_await remove_tag(std::move(removal));
 }
 
-void Outside::begin_remove_tag(TagRemoval removal) {
+void SecondLevelBreaker::begin_remove_tag(TagRemoval removal) {
   begin_write(remove_tag_unseen(std::move(removal)));
 }
 
-Task<std::optional<std::uint64_t>> Outside::tag_mark() {
+Task<std::optional<std::uint64_t>> SecondLevelBreaker::tag_mark() {
   if (!uses_tags_.load(std::memory_order_relaxed) || !may_call(now())) co_return std::nullopt;
   const Result<std::uint64_t> mark = co_await call(level_->tag_mark(prefix_));
   if (!mark) co_return std::nullopt;
@@ -236,7 +238,7 @@ Task<std::optional<std::uint64_t>> Outside::tag_mark() {
 
 // ---- reading ----
 
-Task<std::optional<LoadedValue>> Outside::get(std::string key) {
+Task<std::optional<LoadedValue>> SecondLevelBreaker::get(std::string key) {
   if (!trusts(key, now())) {
     count(skipped_);
     co_return std::nullopt;
@@ -266,7 +268,7 @@ Task<std::optional<LoadedValue>> Outside::get(std::string key) {
   co_return loaded;
 }
 
-Task<Outside::Got> Outside::get_or_lock(std::string key) {
+Task<SecondLevelBreaker::Got> SecondLevelBreaker::get_or_lock(std::string key) {
   Got got;
   got.mark = co_await tag_mark();
   got.value = co_await get(key);
@@ -289,14 +291,15 @@ Task<Outside::Got> Outside::get_or_lock(std::string key) {
   co_return got;
 }
 
-Task<void> Outside::unlock(std::string key, Lease lease) {
+Task<void> SecondLevelBreaker::unlock(std::string key, Lease lease) {
   if (may_call(now())) (void)co_await call(level_->unlock(std::move(key), lease));
 }
 
 // ---- writing ----
 
-Task<std::optional<bool>> Outside::write(std::string key, LoadedValue loaded, Duration ttl,
-                                         std::optional<std::uint64_t> mark) {
+Task<std::optional<bool>> SecondLevelBreaker::write(std::string key, LoadedValue loaded,
+                                                    Duration ttl,
+                                                    std::optional<std::uint64_t> mark) {
   const bool is_tagged = !loaded.tag_names.empty();
   if (is_tagged) uses_tags_.store(true, std::memory_order_relaxed);
   // Without a mark nobody can tell whether a tag was removed while it was found out.
@@ -316,8 +319,8 @@ Task<std::optional<bool>> Outside::write(std::string key, LoadedValue loaded, Du
   co_return true;
 }
 
-Task<bool> Outside::put_loaded(std::string key, LoadedValue loaded, Duration ttl,
-                               std::optional<std::uint64_t> mark) {
+Task<bool> SecondLevelBreaker::put_loaded(std::string key, LoadedValue loaded, Duration ttl,
+                                          std::optional<std::uint64_t> mark) {
   const std::uint64_t number = number_now();
   const std::optional<bool> written = co_await write(key, std::move(loaded), ttl, mark);
   if (written == true) note_current(key, number);
@@ -325,7 +328,7 @@ Task<bool> Outside::put_loaded(std::string key, LoadedValue loaded, Duration ttl
 }
 
 // It is as of now: whoever removes a tag from here on removes it as well.
-Task<void> Outside::put_changed(Change change, LoadedValue loaded, Duration ttl) {
+Task<void> SecondLevelBreaker::put_changed(Change change, LoadedValue loaded, Duration ttl) {
   std::optional<std::uint64_t> mark;
   if (!loaded.tag_names.empty()) {
     uses_tags_.store(true, std::memory_order_relaxed);
@@ -335,7 +338,7 @@ Task<void> Outside::put_changed(Change change, LoadedValue loaded, Duration ttl)
   if (written == true) change.note_done();
 }
 
-Task<Result<void>> Outside::remove(Change change) {
+Task<Result<void>> SecondLevelBreaker::remove(Change change) {
   if (!may_call(now())) {
     co_return fail(Code::unavailable,
                    fmt::format("the second level of {} fails; the key is removed there when it "
@@ -347,14 +350,17 @@ Task<Result<void>> Outside::remove(Change change) {
   co_return removed;
 }
 
-Task<void> Outside::remove_unseen(Change change) { (void)co_await remove(std::move(change)); }
+Task<void> SecondLevelBreaker::remove_unseen(Change change) {
+  (void)co_await remove(std::move(change));
+}
 
-Task<void> Outside::run_write(std::shared_ptr<Outside> self, Task<void> task) {
+Task<void> SecondLevelBreaker::run_write(std::shared_ptr<SecondLevelBreaker> self,
+                                         Task<void> task) {
   const WriteEnd end(*self);
   co_await std::move(task);
 }
 
-void Outside::begin_write(Task<void> task) {
+void SecondLevelBreaker::begin_write(Task<void> task) {
   net::Reactor* const reactor = net::Reactor::current();
   if (reactor == nullptr) return;
   if (writes_.fetch_add(1, std::memory_order_relaxed) < options_.writes_max &&
@@ -364,20 +370,22 @@ void Outside::begin_write(Task<void> task) {
   writes_.fetch_sub(1, std::memory_order_relaxed);
 }
 
-void Outside::begin_put(std::string key, LoadedValue loaded, Duration ttl) {
+void SecondLevelBreaker::begin_put(std::string key, LoadedValue loaded, Duration ttl) {
   begin_write(put_changed(change(std::move(key)), std::move(loaded), ttl));
 }
 
-void Outside::begin_remove(std::string key) { begin_write(remove_unseen(change(std::move(key)))); }
+void SecondLevelBreaker::begin_remove(std::string key) {
+  begin_write(remove_unseen(change(std::move(key))));
+}
 
-void Outside::add_to(Figures& figures) const {
-  figures.second_hits = hits_.load(std::memory_order_relaxed);
-  figures.second_misses = misses_.load(std::memory_order_relaxed);
-  figures.second_failures = failed_.load(std::memory_order_relaxed);
-  figures.second_invalid = invalid_.load(std::memory_order_relaxed);
-  figures.second_skipped = skipped_.load(std::memory_order_relaxed);
+void SecondLevelBreaker::add_to(Statistics& statistics) const {
+  statistics.second_hits = hits_.load(std::memory_order_relaxed);
+  statistics.second_misses = misses_.load(std::memory_order_relaxed);
+  statistics.second_failures = failed_.load(std::memory_order_relaxed);
+  statistics.second_invalid = invalid_.load(std::memory_order_relaxed);
+  statistics.second_skipped = skipped_.load(std::memory_order_relaxed);
   const std::scoped_lock lock(mutex_);
-  figures.owed = owed_.size() + owed_tags_.size();
+  statistics.owed = owed_.size() + owed_tags_.size();
 }
 
 }  // namespace katana::cache::detail

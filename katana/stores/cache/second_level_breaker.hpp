@@ -1,5 +1,5 @@
-// Outside: the second level as a cache uses it: with a time limit for each call, left alone while
-// it fails, and never trusted with a key whose removal it did not get.
+// SecondLevelBreaker: the second level as a cache uses it: with a time limit for each call, left
+// alone while it fails, and never trusted with a key whose removal it did not get.
 //
 //   closed ── failures_max in a row ──▶ open ── pause ──▶ one call tries ──▶ closed
 //                                        ▲                     │ fails: the pause doubles
@@ -38,9 +38,9 @@ struct Codec {
   std::optional<LoadedValue> (*decode)(Bytes octets) = nullptr;
 };
 
-class Outside : public std::enable_shared_from_this<Outside> {
+class SecondLevelBreaker : public std::enable_shared_from_this<SecondLevelBreaker> {
  public:
-  Outside(std::shared_ptr<SecondLevel> level, const Options& options, Codec codec);
+  SecondLevelBreaker(std::shared_ptr<SecondLevel> level, const Options& options, Codec codec);
 
   struct Got {
     std::optional<LoadedValue> value = {};
@@ -57,14 +57,14 @@ class Outside : public std::enable_shared_from_this<Outside> {
   // without note_done().
   class Change {
    public:
-    Change(std::shared_ptr<Outside> of, std::string key);
+    Change(std::shared_ptr<SecondLevelBreaker> of, std::string key);
     Change(Change&& other) noexcept = default;
     ~Change();
     const std::string& key() const noexcept { return key_; }
     void note_done() noexcept { is_done_ = true; }
 
    private:
-    std::shared_ptr<Outside> of_;
+    std::shared_ptr<SecondLevelBreaker> of_;
     std::string key_;
     std::uint64_t number_;
     bool is_done_ = false;
@@ -77,10 +77,10 @@ class Outside : public std::enable_shared_from_this<Outside> {
   void begin_remove(std::string key);
   // A tag that is being removed: nothing is read there while this lives, and until it is done.
   struct TagRemoval {
-    TagRemoval(std::shared_ptr<Outside> outside, std::string name);
+    TagRemoval(std::shared_ptr<SecondLevelBreaker> breaker, std::string name);
     TagRemoval(TagRemoval&&) noexcept = default;
     ~TagRemoval();
-    std::shared_ptr<Outside> of;
+    std::shared_ptr<SecondLevelBreaker> of;
     std::string tag;
     std::uint64_t number;
     bool is_done = false;
@@ -91,23 +91,23 @@ class Outside : public std::enable_shared_from_this<Outside> {
   void begin_remove_tag(TagRemoval removal);
 
   SecondLevel& level() const noexcept { return *level_; }
-  void add_to(Figures& figures) const;
+  void add_to(Statistics& statistics) const;
 
  private:
   template <class T>
   Task<Result<T>> call(Task<Result<T>> task);
   struct RepairEnd {
-    explicit RepairEnd(Outside& outside) noexcept : of(outside) {}
+    explicit RepairEnd(SecondLevelBreaker& breaker) noexcept : of(breaker) {}
     ~RepairEnd();
-    Outside& of;
+    SecondLevelBreaker& of;
   };
   struct WriteEnd {
-    explicit WriteEnd(Outside& outside) noexcept : of(outside) {}
+    explicit WriteEnd(SecondLevelBreaker& breaker) noexcept : of(breaker) {}
     ~WriteEnd() { of.writes_.fetch_sub(1, std::memory_order_relaxed); }
-    Outside& of;
+    SecondLevelBreaker& of;
   };
   void begin_write(Task<void> task);
-  static Task<void> run_write(std::shared_ptr<Outside> self, Task<void> task);
+  static Task<void> run_write(std::shared_ptr<SecondLevelBreaker> self, Task<void> task);
   Task<void> put_changed(Change change, LoadedValue loaded, Duration ttl);
   Task<void> remove_unseen(Change change);
   Task<std::optional<LoadedValue>> get(std::string key);
@@ -118,7 +118,7 @@ class Outside : public std::enable_shared_from_this<Outside> {
   void note_tag_removed(const std::string& tag, std::uint64_t number);
   Task<void> remove_tag_unseen(TagRemoval removal);
   std::optional<std::pair<std::string, std::uint64_t>> next_owed_tag() const;
-  static Task<void> repair(std::shared_ptr<Outside> self);
+  static Task<void> repair(std::shared_ptr<SecondLevelBreaker> self);
   bool may_call(Instant now) noexcept;
   void note_success();
   void note_failure(const Error& error, Instant now);

@@ -1,5 +1,5 @@
-// RequestWords: what a middleware asks of requests beside what handlers take, and what it may
-// answer, for OpenAPI.
+// RequestDocumentation: what a middleware asks of requests beside what handlers take, and what it
+// may answer, for OpenAPI.
 //
 // Owns       its texts.
 // Thread     a value; shared by all reactors once a service is built.
@@ -24,8 +24,8 @@ struct FieldWords {
   bool required = false;     // of a request: without it there is a problem
 };
 
-// What a middleware says of requests, beside who may pass it (SecurityWords).
-struct RequestWords {
+// What a middleware says of requests, beside who may pass it (SecurityDocumentation).
+struct RequestDocumentation {
   std::vector<http::Method> methods = {};     // of these requests; empty: of all
   std::vector<FieldWords> fields = {};        // that it reads
   std::vector<unsigned> problems = {};        // the statuses that it answers itself
