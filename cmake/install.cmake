@@ -67,6 +67,10 @@ foreach(name IN LISTS katana_installed)
   endforeach()
   foreach(module IN LISTS modules)
     katana_install_headers(katana/${module})
+    get_property(below GLOBAL PROPERTY KATANA_FOLDERS_${module})
+    foreach(folder IN LISTS below)
+      katana_install_headers(katana/${module}/${folder})
+    endforeach()
   endforeach()
   install(TARGETS katana_component_${name} EXPORT katana-${name}
     ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT katana-development
