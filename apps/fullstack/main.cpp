@@ -131,7 +131,7 @@ void describe_operations(openapi::Document& document) {
       "A status for everybody; each check for those who may see the operations pages.", health);
   add("/ready", "ready", "Whether it may be sent requests",
       "As /health, with what the program needs: its database, its pools.", health);
-  add("/metrics", "metrics", "Statistics for Prometheus",
+  add("/metrics", "metrics", "Figures for Prometheus",
       "Every figure of the program, in the text format of Prometheus.",
       {openapi::text_reply(200, "Every figure.", "text/plain")});
 }

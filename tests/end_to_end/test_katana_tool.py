@@ -159,6 +159,9 @@ def test_units_of_systemd_are_those_of_the_full_stack_application(tmp_path):
     for name in ("fullstack.service", "fullstack.socket"):
         text = (tmp_path / "systemd" / name).read_text().replace("FULLSTACK_", "KATANA_")
         assert text == (ROOT / "packaging/systemd" / name).read_text(), name
+    # A database that is away for long must not use the restarts up.
+    service = (tmp_path / "systemd/fullstack.service").read_text()
+    assert "\nRestartSec=2\n" in service and "\nStartLimitIntervalSec=0\n" in service
     again = run("add", "systemd", cwd=tmp_path)
     assert again.returncode == 2 and "exists already" in again.stderr
     units = [str(tmp_path / "systemd/fullstack.service")]

@@ -140,6 +140,20 @@ class Recorder:
         assert (reply.status, reply.read()) == (204, b"")
         return reply.headers.get("Connection", "").lower() == "close"
 
+    def drains(self):
+        """Return whether the process behind the connection drains; nothing is recorded."""
+        self.connection.request("GET", "/nothing")
+        reply = self.connection.getresponse()
+        reply.read()
+        return reply.headers.get("Connection", "").lower() == "close"
+
+
+def recorder_of_the_new(port):
+    """A connection to the new process: the old one may still accept for a moment."""
+    found = []
+    wait_until(lambda: found.append(Recorder(port)) or not found[-1].drains(), lambda: "the old process accepts still")
+    return found[-1]
+
 
 def verify(folder):
     """What `katana audit verify` says of the log and the files that it was before."""
@@ -163,7 +177,7 @@ def test_old_and_new_process_record_in_turn_in_one_audit_log(tmp_path, engine):
                 assert not each.record(expected[-1])
             before = lineage.pid
             lineage.restart()
-            new = Recorder(lineage.first.ready["port"])
+            new = recorder_of_the_new(lineage.first.ready["port"])
             for number, each in enumerate(kept):
                 expected += [f"new-{generation}-{number}", f"old-{generation}-{number}"]
                 assert not new.record(expected[-2])
