@@ -10,6 +10,7 @@ import time
 import pytest
 
 from chat_process import FAREWELL, ChatServer, Client, built
+from raw_client import eventually
 from server_process import raise_descriptor_limit
 
 TCP_REPAIR = 19
@@ -59,18 +60,16 @@ def test_who_stops_reading_slows_nobody(engine, policy):
             reader.read_until(lambda heard: heard.count(b"\n") >= 10)
             assert reader.heard == (b"[USER1] " + line) * 10
             reader.heard = b""
-        metrics = server.metrics()
         if policy == "drop":
-            assert metrics["dropped.slow_reader"] > 0
             deaf.settimeout(20)
             heard, told = b"", None
             while told is None:
                 heard = heard[-200:] + deaf.recv(1 << 20)       # it comes in thousands of small pieces
                 told = re.search(rb"^\* (\d+) messages were dropped because", heard, re.M)
-            assert 0 < int(told[1]) <= metrics["dropped.slow_reader"]
+            # Another reactor may have the deaf one: it counts what it drops before it tells.
+            assert 0 < int(told[1]) <= server.metrics()["dropped.slow_reader"]
         else:
-            assert metrics["disconnects"] == 1
-            assert metrics["members"] == 2
+            assert eventually(lambda: (server.metrics()["disconnects"], server.metrics()["members"]) == (1, 2))
         deaf.close()                            # or the server would wait for it as long as a drain may last
 
 
