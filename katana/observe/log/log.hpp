@@ -67,10 +67,10 @@ struct Options {
 };
 
 struct Counts {
-  std::uint64_t records = 0;             // written, the log's own notes included
-  std::uint64_t dropped = 0;             // no room in a ring, or no ring
-  std::uint64_t dropped_warnings = 0;    // no room in a ring, of warn and above
-  std::uint64_t refused = 0;             // after stop()
+  std::uint64_t records = 0;           // written, the log's own notes included
+  std::uint64_t dropped = 0;           // no room in a ring, or no ring
+  std::uint64_t dropped_warnings = 0;  // no room in a ring, of warn and above
+  std::uint64_t refused = 0;           // after stop()
   std::uint64_t lost = 0;  // outputs failed or took nothing to the end; each sink counts for itself
   std::uint64_t dropped_by_outputs = 0;  // queues of outputs were full; likewise
   // Of this moment: what is in the rings of all threads, and how much of the fullest one is in use.
