@@ -73,6 +73,7 @@
 #include "katana/base/registry/registry.hpp"
 #include "katana/base/system/result.hpp"
 #include "katana/data/config/config.hpp"
+#include "katana/data/config/schema.hpp"
 #include "katana/http/coding/codec.hpp"
 #include "katana/http/handlers/router.hpp"
 #include "katana/http/server/http_server.hpp"

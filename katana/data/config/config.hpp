@@ -20,10 +20,7 @@
 //            Secrets are in no text that this gives.
 #pragma once
 
-#include <fmt/format.h>
-
 #include <memory>
-#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -47,52 +44,56 @@ struct Reloaded {
 
 namespace detail {
 
-struct Merging {
-  const Origins& fresh_origins;
-  const Origins& old_origins;
-  Reloaded found = {};
-  Origins origins = {};
-  std::string path = {};
+// A configuration without its type: what Config is made of.
+class AnyConfig {
+ public:
+  using AnyCheck = void (*)();
+  // What is compiled for each type.
+  struct Typed {
+    const Type& (*type)();
+    std::shared_ptr<void> (*make)(const void* copied);  // null: of what nobody has set
+    Result<void> (*judge)(AnyCheck check, const void* value);
+  };
+  struct Loaded {
+    std::shared_ptr<void> value;
+    Origins origins;
+    std::vector<std::string> notes;
+  };
 
-  void keep_origin(const Origins& of);
-  void note(bool applied, Bytes before, Bytes after);
+  AnyConfig(Sources sources, const Typed& of, AnyCheck judge);
+  ~AnyConfig();
+  AnyConfig(AnyConfig&& from) noexcept;
+  AnyConfig& operator=(AnyConfig&& from) noexcept;
+
+  Result<void> load();
+  std::shared_ptr<const Loaded> current() const;
+  std::string print() const;
+  Result<Reloaded> reload();
+
+ private:
+  struct State;
+
+  Result<void> check(const Loaded& loaded) const;
+  Result<std::shared_ptr<Loaded>> read() const;
+
+  Sources sources_;
+  const Typed* typed_;
+  AnyCheck check_;
+  std::unique_ptr<State> state_;
 };
 
-// Takes over from `fresh` into `value` what has changed and is reloadable.
-template <class T>
-void merge_member(Merging& merging, T& value, const T& fresh, bool reloadable, bool secret);
-
 template <Described T>
-void merge_group(Merging& merging, T& value, const T& fresh, bool reloadable, bool secret) {
-  for_each_index<T>([&](auto index) {
-    constexpr const auto& field = field_of<T, index>;
-    const std::size_t size = merging.path.size();
-    if (size != 0) merging.path += '.';
-    merging.path += field.name;
-    merge_member(merging, value.*field.pointer, fresh.*field.pointer,
-                 reloadable || field.rules.reloadable, secret || field.rules.secret);
-    merging.path.resize(size);
-  });
+std::shared_ptr<void> make_value(const void* copied) {
+  if (copied == nullptr) return std::make_shared<T>();
+  return std::make_shared<T>(*static_cast<const T*>(copied));
 }
-
-template <class T>
-void merge_member(Merging& merging, T& value, const T& fresh, bool reloadable, bool secret) {
-  if constexpr (Described<T>) {
-    merge_group(merging, value, fresh, reloadable, secret);
-  } else {
-    if constexpr (Described<WithoutOptional<T>>) {
-      if (value && fresh) return merge_group(merging, *value, *fresh, reloadable, secret);
-    }
-    if (write_value(value, true) == write_value(fresh, true)) {
-      merging.keep_origin(merging.fresh_origins);
-      return;
-    }
-    merging.note(reloadable, secret ? std::string(hidden_value) : write_value(value),
-                 secret ? std::string(hidden_value) : write_value(fresh));
-    merging.keep_origin(reloadable ? merging.fresh_origins : merging.old_origins);
-    if (reloadable) value = fresh;
-  }
+template <Described T>
+Result<void> judge(AnyConfig::AnyCheck check, const void* value) {
+  return reinterpret_cast<Result<void> (*)(const T&)>(check)(*static_cast<const T*>(value));
 }
+template <Described T>
+inline constexpr AnyConfig::Typed typed{
+    .type = &type_of<T>, .make = &make_value<T>, .judge = &judge<T>};
 
 }  // namespace detail
 
@@ -104,92 +105,33 @@ class Config {
 
   static Result<Config> load(Sources sources, Check check = nullptr) {
     Config config(std::move(sources), check);
-    auto read = config.read();
-    if (!read) return std::unexpected(std::move(read).error());
-    if (auto checked = config.check((*read)->value); !checked) {
-      return std::unexpected(std::move(checked).error());
+    if (auto loaded = config.any_.load(); !loaded) {
+      return std::unexpected(std::move(loaded).error());
     }
-    config.state_->current = *std::move(read);
     return config;
   }
 
   // The present value. Whoever keeps it has one that fits together, also while a reload runs.
   std::shared_ptr<const T> get() const {
-    const auto loaded = current();
-    return {loaded, &loaded->value};
+    return std::static_pointer_cast<const T>(any_.current()->value);
   }
 
   // What the sources have that is no mistake and should be known, as variables that set nothing.
-  std::vector<std::string> notes() const { return current()->notes; }
+  std::vector<std::string> notes() const { return any_.current()->notes; }
 
   // Every effective value and where it came from, as YAML.
-  std::string print() const {
-    const auto loaded = current();
-    Printing printing{.origins = loaded->origins};
-    print_group(printing, loaded->value);
-    return std::move(printing.text);
-  }
+  std::string print() const { return any_.print(); }
 
   // Reads the sources again. What changed and is reloadable is applied, all of it at once or, when
   // anything is wrong, nothing.
-  Result<Reloaded> reload() {
-    const std::lock_guard one_at_a_time(state_->reload_mutex);
-    auto fresh = read();
-    if (!fresh) return std::unexpected(fresh.error().within("the configuration was not reloaded"));
-    const auto old = current();
-    const auto merged = std::make_shared<Loaded>();
-    merged->value = old->value;
-    detail::Merging merging{.fresh_origins = (*fresh)->origins, .old_origins = old->origins};
-    detail::merge_group(merging, merged->value, (*fresh)->value, false, false);
-    if (auto checked = check(merged->value); !checked) {
-      return std::unexpected(checked.error().within("the configuration was not reloaded"));
-    }
-    merged->origins = std::move(merging.origins);
-    merged->notes = (*fresh)->notes;
-    const std::lock_guard lock(state_->mutex);
-    state_->current = merged;
-    return std::move(merging.found);
-  }
+  Result<Reloaded> reload() { return any_.reload(); }
 
  private:
-  struct Loaded {
-    T value;
-    Origins origins;
-    std::vector<std::string> notes;
-  };
-  struct State {
-    std::mutex reload_mutex;
-    std::mutex mutex;  // what follows
-    std::shared_ptr<const Loaded> current;
-  };
-
   Config(Sources sources, Check judge)
-      : sources_(std::move(sources)), check_(judge), state_(std::make_unique<State>()) {}
+      : any_(std::move(sources), detail::typed<T>,
+             reinterpret_cast<detail::AnyConfig::AnyCheck>(judge)) {}
 
-  std::shared_ptr<const Loaded> current() const {
-    const std::lock_guard lock(state_->mutex);
-    return state_->current;
-  }
-  Result<void> check(const T& value) const {
-    return check_ != nullptr ? check_(value) : Result<void>();
-  }
-  // On the heap: as a local variable g++ 12 takes a part of it for uninitialised.
-  Result<std::shared_ptr<Loaded>> read() const {
-    const Shape shape = shape_of<T>();
-    Problems problems;
-    auto loaded = std::make_shared<Loaded>();
-    const Node root = read_sources(sources_, shape, problems);
-    Reading reading{.problems = problems, .root = shape, .how_to_set = how_to_set(sources_)};
-    read_group(reading, &root, loaded->value, shape);
-    if (!problems.empty()) return std::unexpected(problems.error());
-    loaded->origins = std::move(reading.origins);
-    loaded->notes = problems.notes();
-    return loaded;
-  }
-
-  Sources sources_;
-  Check check_;
-  std::unique_ptr<State> state_;
+  detail::AnyConfig any_;
 };
 
 }  // namespace katana::config

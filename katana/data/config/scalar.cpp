@@ -2,8 +2,37 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 
 namespace katana::config {
+namespace {
+
+template <class N>
+void put_as(std::uint64_t number, void* value) {
+  const N made = static_cast<N>(number);
+  std::memcpy(value, &made, sizeof made);
+}
+void put_number(std::uint64_t number, std::size_t size, void* value) {
+  if (size == 1) put_as<std::uint8_t>(number, value);
+  if (size == 2) put_as<std::uint16_t>(number, value);
+  if (size == 4) put_as<std::uint32_t>(number, value);
+  if (size == 8) put_as<std::uint64_t>(number, value);
+}
+
+template <class N>
+std::uint64_t number_as(const void* value) {
+  N number;
+  std::memcpy(&number, value, sizeof number);
+  return number;
+}
+std::uint64_t number_of(std::size_t size, const void* value) {
+  if (size == 1) return number_as<std::uint8_t>(value);
+  if (size == 2) return number_as<std::uint16_t>(value);
+  if (size == 4) return number_as<std::uint32_t>(value);
+  return number_as<std::uint64_t>(value);
+}
+
+}  // namespace
 
 namespace detail {
 
@@ -31,6 +60,32 @@ std::string got(const Node& node) {
   constexpr std::size_t shown_max = 64;
   if (node.text.size() <= shown_max) return fmt::format(", got '{}'", node.text);
   return fmt::format(", got text of {} bytes", node.text.size());
+}
+
+std::string words_of_names(std::span<const EnumeratorValue> names) {
+  std::string words = "one of ";
+  Bytes separator;
+  for (const EnumeratorValue& each : names) {
+    words.append(separator).append(each.name.empty() ? Bytes("''") : each.name);
+    separator = ", ";
+  }
+  return words;
+}
+
+std::string read_name(const Node& node, std::span<const EnumeratorValue> names, std::size_t size,
+                      void* value) {
+  const auto found = node.kind == Node::Kind::text
+                         ? std::ranges::find(names, Bytes(node.text), &EnumeratorValue::name)
+                         : names.end();
+  if (found == names.end()) return words_of_names(names) + got(node);
+  put_number(found->value, size, value);
+  return {};
+}
+
+std::string write_name(std::span<const EnumeratorValue> names, std::size_t size,
+                       const void* value) {
+  const auto found = std::ranges::find(names, number_of(size, value), &EnumeratorValue::value);
+  return quoted_if_needed(found == names.end() ? Bytes() : found->name);
 }
 
 }  // namespace detail

@@ -9,10 +9,14 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <concepts>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
+#include <span>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -38,6 +42,34 @@ std::string got(const Node& node);
 
 }  // namespace detail
 
+// An enumerator without its type: the bytes of its value as a number.
+struct EnumeratorValue {
+  std::uint64_t value;
+  Bytes name;
+};
+// Those of E, in the order of its description.
+template <DescribedEnum E>
+inline constexpr auto enumerator_values = [] {
+  constexpr std::uint64_t bytes = ~std::uint64_t{} >> (64 - 8 * sizeof(E));
+  std::array<EnumeratorValue, enumerators_of<E>.size()> values{};
+  for (std::size_t index = 0; index < values.size(); ++index) {
+    const Enumerator<E>& each = enumerators_of<E>[index];
+    values[index] = {static_cast<std::uint64_t>(each.value) & bytes, each.name};
+  }
+  return values;
+}();
+
+namespace detail {
+
+// "one of guest, administrator"
+std::string words_of_names(std::span<const EnumeratorValue> names);
+// As read_scalar() and write_scalar(), of an enumeration of `size` bytes.
+std::string read_name(const Node& node, std::span<const EnumeratorValue> names, std::size_t size,
+                      void* value);
+std::string write_name(std::span<const EnumeratorValue> names, std::size_t size, const void* value);
+
+}  // namespace detail
+
 template <class T>
 concept Scalar = std::same_as<T, bool> || NumberMember<T> || TextMember<T> || DescribedEnum<T> ||
                  TextFormed<T> || std::same_as<T, Duration> || std::same_as<T, ByteCount>;
@@ -53,7 +85,7 @@ std::string scalar_words() {
   } else if constexpr (std::floating_point<T>) {
     return "a number";
   } else if constexpr (DescribedEnum<T>) {
-    return enumerator_choices<T>();
+    return detail::words_of_names(enumerator_values<T>);
   } else if constexpr (TextFormed<T>) {
     return std::string(Bytes(TextForm<T>::expected));
   } else if constexpr (std::same_as<T, Duration>) {
@@ -97,20 +129,14 @@ bool read_number(Bytes text, T& value) {
   return error == std::errc() && end == text.data() + text.size() && std::isfinite(value);
 }
 
-}  // namespace detail
-
 template <Scalar T>
-std::string read_scalar(const Node& node, T& value) {
-  const auto wrong = [&node] { return scalar_words<T>() + detail::got(node); };
+std::string read_text(const Node& node, T& value) {
+  const auto wrong = [&node] { return scalar_words<T>() + got(node); };
   if (node.kind != Node::Kind::text) return wrong();
   const Bytes text = node.text;
   if constexpr (TextMember<T>) {
     value = node.text;
     return {};
-  } else if constexpr (DescribedEnum<T>) {
-    const auto found = enumerator_from<T>(text);
-    if (found) value = *found;
-    return found ? std::string() : wrong();
   } else if constexpr (TextFormed<T>) {
     auto parsed = TextForm<T>::parse(text);
     if (!parsed) return wrong();
@@ -132,18 +158,28 @@ std::string read_scalar(const Node& node, T& value) {
     value = text == "true";
     return {};
   } else if constexpr (std::integral<T>) {
-    return detail::read_integer(text, value) ? std::string() : wrong();
+    return read_integer(text, value) ? std::string() : wrong();
   } else {
-    return detail::read_number(text, value) ? std::string() : wrong();
+    return read_number(text, value) ? std::string() : wrong();
   }
 }
 
+}  // namespace detail
+
+template <Scalar T>
+std::string read_scalar(const Node& node, T& value) {
+  if constexpr (DescribedEnum<T>) {
+    return detail::read_name(node, enumerator_values<T>, sizeof(T), &value);
+  } else {
+    return detail::read_text(node, value);
+  }
+}
 template <Scalar T>
 std::string write_scalar(const T& value) {
   if constexpr (TextMember<T>) {
     return quoted_if_needed(value);
   } else if constexpr (DescribedEnum<T>) {
-    return quoted_if_needed(enumerator_name(value));
+    return detail::write_name(enumerator_values<T>, sizeof(T), &value);
   } else if constexpr (TextFormed<T>) {
     return quoted_if_needed(TextForm<T>::write(value));
   } else if constexpr (std::same_as<T, Duration>) {
@@ -157,11 +193,11 @@ std::string write_scalar(const T& value) {
   }
 }
 
-// The same of a member with these rules: a byte_count is read and written as a ByteCount.
+// The same of a member that is a byte_count, or is none: one is read and written as a ByteCount.
 template <Scalar T>
-std::string read_ruled(const Rules<T>& rules, const Node& node, T& value) {
+std::string read_counted(bool byte_count, const Node& node, T& value) {
   if constexpr (std::unsigned_integral<T> && !std::same_as<T, bool>) {
-    if (rules.byte_count) {
+    if (byte_count) {
       ByteCount amount;
       if (auto words = read_scalar(node, amount); !words.empty()) return words;
       if (!std::in_range<T>(amount.bytes)) {
@@ -176,9 +212,9 @@ std::string read_ruled(const Rules<T>& rules, const Node& node, T& value) {
 }
 
 template <Scalar T>
-std::string write_ruled(const Rules<T>& rules, const T& value) {
+std::string write_counted(bool byte_count, const T& value) {
   if constexpr (std::unsigned_integral<T> && !std::same_as<T, bool>) {
-    if (rules.byte_count) return write_byte_count({value});
+    if (byte_count) return write_byte_count({value});
   }
   return write_scalar(value);
 }

@@ -63,6 +63,25 @@ const Shape* Shape::find_any_case(Bytes key) const noexcept {
   return at == members.end() ? nullptr : &*at;
 }
 
+Shape shape_of(const Type& type, Bytes name, bool secret) {
+  const Type& value = type.without_optional();
+  Shape shape{.name = name, .secret = secret, .members = {}};
+  switch (value.kind) {
+    case Type::Kind::group:
+      shape.kind = Shape::Kind::group;
+      for (const Member& member : value.group->members) {
+        shape.members.push_back(shape_of(member.type(), member.name, secret || member.said.secret));
+      }
+      return shape;
+    case Type::Kind::list: shape.kind = Shape::Kind::list; break;
+    case Type::Kind::dictionary: shape.kind = Shape::Kind::dictionary; break;
+    case Type::Kind::optional:
+    case Type::Kind::scalar: return shape;
+  }
+  shape.members.push_back(shape_of(value.container->element(), {}, secret));
+  return shape;
+}
+
 std::string unknown_key(const Shape& group, Bytes key, const Shape& root) {
   const Shape* nearest = nullptr;
   std::size_t least = std::max<std::size_t>(key.size() / 3, 1) + 1;

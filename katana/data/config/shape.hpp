@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "katana/base/text/bytes.hpp"
-#include "katana/base/values/described.hpp"
+#include "katana/data/config/table.hpp"
 
 namespace katana::config {
 
@@ -38,24 +38,10 @@ struct Shape {
 // through for a key of this name elsewhere.
 std::string unknown_key(const Shape& group, Bytes key, const Shape& root);
 
+Shape shape_of(const Type& type, Bytes name = {}, bool secret = false);
 template <class T>
 Shape shape_of(Bytes name = {}, bool secret = false) {
-  using Value = WithoutOptional<T>;
-  Shape shape{.name = name, .secret = secret, .members = {}};
-  if constexpr (Described<Value>) {
-    shape.kind = Shape::Kind::group;
-    for_each_field<Value>([&](const auto& field) {
-      shape.members.push_back(
-          shape_of<MemberOf<decltype(field)>>(field.name, secret || field.rules.secret));
-    });
-  } else if constexpr (DictionaryMember<Value>) {
-    shape.kind = Shape::Kind::dictionary;
-    shape.members.push_back(shape_of<ElementOf<Value>>({}, secret));
-  } else if constexpr (ListMember<Value>) {
-    shape.kind = Shape::Kind::list;
-    shape.members.push_back(shape_of<ElementOf<Value>>({}, secret));
-  }
-  return shape;
+  return shape_of(type_of<T>(), name, secret);
 }
 
 }  // namespace katana::config

@@ -1,0 +1,414 @@
+// Tables: what the description of a struct says, as constants that code without templates walks.
+// The reader, the printer, the writer of schemas and the comparison of a reload are compiled once;
+// of each struct the compiler makes one table and one function.
+//
+//   const Type& type = type_of<Http>();
+//   type.group->members[1].name                    "port"
+//   type.group->members[1].type().scalar->read     reads a std::uint16_t
+//   Places(*type.group, &http)[1]                  &http.port
+//
+// A row has the name of a member, its help, the table of its type and what its rules say. It names
+// that table by a function, so that a struct whose table another source has costs nothing here
+// (KATANA_CONFIG_DECLARE_GROUP, compiled_group.hpp).
+//
+//   Type        kind          what else it has
+//   scalar      one text      a ScalarType: reads, writes and names what it takes
+//   group       a struct      a Group: a row for each member, and where the members of a value are
+//   list        std::vector   a Container: makes, shows and forgets elements
+//   dictionary  std::map      a Container, with the key of each element
+//   optional    std::optional a Container of at most one element
+//
+// Owns       nothing: tables are constants, and names are literals.
+// Borrows    a value as void*. REQUIRES that it is of the table's type.
+// Thread     any.
+// Allocates  what makes elements and words does; a table nothing.
+// Fails      a type that no configuration can have does not compile.
+// Invariant  rows stand in the order of the description, one for each member that it names.
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "katana/base/text/bytes.hpp"
+#include "katana/base/values/described.hpp"
+#include "katana/base/values/instant.hpp"
+#include "katana/data/config/scalar.hpp"
+#include "katana/data/config/units.hpp"
+
+namespace katana::config {
+
+struct Type;
+
+// What is said about one member, or about each element of a list or dictionary.
+struct Said {
+  const void* rules = nullptr;  // the katana::Rules that Type::broken and Container::each read
+  bool required = false;
+  bool secret = false;
+  bool reloadable = false;
+  bool byte_count = false;
+  bool limited = false;  // whether a value can break the rules
+};
+
+// A row: one member of a described struct.
+struct Member {
+  Bytes name;
+  Bytes help;
+  const Type& (*type)();
+  Said said;
+};
+
+// What stands in a configuration as one text.
+struct ScalarType {
+  // An empty text, or the words that go on after "expected".
+  std::string (*read)(const ScalarType& type, const Node& node, bool byte_count, void* value);
+  std::string (*write)(const ScalarType& type, bool byte_count, const void* value);
+  // "true or false"
+  std::string (*words)(const ScalarType& type);
+  // The value of `type` in JSON Schema; empty: it is one of `names`.
+  Bytes schema_type = {};
+  // Of an enumeration.
+  std::span<const EnumeratorValue> names = {};
+  std::size_t size = 0;
+};
+
+// What is called with an element and, of a dictionary, its key. Refers to a function object that
+// outlives the call.
+class Visitor {
+ public:
+  template <class F>
+  explicit Visitor(F& f) noexcept
+      : f_(&f), call_([](void* called, Bytes key, void* element) {
+          (*static_cast<F*>(called))(key, element);
+        }) {}
+  void operator()(Bytes key, void* element) const { call_(f_, key, element); }
+
+ private:
+  void* f_;
+  void (*call_)(void* called, Bytes key, void* element);
+};
+
+struct Container {
+  const Type& (*element)();
+  // Makes an element, shows it to `visit`, and then puts it behind the others, under `key`. Without
+  // a container it is only shown.
+  void (*make)(void* container, Bytes key, Visitor visit);
+  // Shows each element, in the order of the container.
+  void (*visit)(void* container, Visitor visit);
+  void (*clear)(void* container);
+  // What the rules of the container say about each element.
+  Said (*each)(const void* rules);
+};
+
+struct Group {
+  std::span<const Member> members;
+  UnknownNames unknown;
+  // Writes the address of each member of `value`.
+  void (*locate)(void* value, void** places);
+};
+
+struct Type {
+  enum class Kind : std::uint8_t { scalar, group, list, dictionary, optional };
+
+  Kind kind;
+  const ScalarType* scalar = nullptr;
+  const Container* container = nullptr;
+  const Group* group = nullptr;
+  // The words for what is wrong with a value; empty: it breaks none of `rules`.
+  std::string (*broken)(const void* rules, const void* value, bool secret) = nullptr;
+  void (*assign)(void* to, const void* from) = nullptr;  // null for a group
+
+  // Itself, or what an optional holds.
+  const Type& without_optional() const noexcept {
+    return kind == Kind::optional ? container->element() : *this;
+  }
+};
+
+// Where the members of a value are, in the order of the rows.
+class Places {
+ public:
+  Places(const Group& group, void* value) noexcept { group.locate(value, places_.data()); }
+  void* operator[](std::size_t index) const noexcept { return places_[index]; }
+
+ private:
+  std::array<void*, described_members_max> places_;
+};
+class ConstPlaces {
+ public:
+  // The members are only looked at.
+  ConstPlaces(const Group& group, const void* value) noexcept
+      : places_(group, const_cast<void*>(value)) {}
+  const void* operator[](std::size_t index) const noexcept { return places_[index]; }
+
+ private:
+  Places places_;
+};
+
+// The table of a type, a constant. One that no configuration can have does not compile.
+template <class T>
+const Type& type_of();
+
+namespace detail {
+
+// ---- rows ----
+
+template <class T>
+constexpr Said said_of(const Rules<T>& rules) noexcept {
+  return {.rules = &rules,
+          .required = rules.presence == Presence::required,
+          .secret = rules.secret,
+          .reloadable = rules.reloadable,
+          .byte_count = rules.byte_count,
+          .limited = rules.check_value()};
+}
+
+template <class S, class M>
+constexpr Member row_of(const DescribedField<S, M>& field) noexcept {
+  return {field.name, field.rules.help, &type_of<M>, said_of(field.rules)};
+}
+
+using katana::detail::FieldAt;
+using katana::detail::FieldList;
+
+// The list's parts are named by its type: to look each up by its index takes the compiler longer.
+template <std::size_t... index, class... Fields>
+constexpr std::array<Member, sizeof...(Fields)> rows_of(
+    const FieldList<std::index_sequence<index...>, Fields...>& list) noexcept {
+  return {row_of(static_cast<const FieldAt<index, Fields>&>(list).field)...};
+}
+
+template <class T, std::size_t... index, class... Fields>
+void locate_each(T& value, void** places,
+                 const FieldList<std::index_sequence<index...>, Fields...>& list) noexcept {
+  ((*places++ =
+        std::addressof(value.*static_cast<const FieldAt<index, Fields>&>(list).field.pointer)),
+   ...);
+}
+template <Described T>
+void locate(void* value, void** places) noexcept {
+  locate_each(*static_cast<T*>(value), places, description_of<T>.fields);
+}
+
+template <Described T>
+inline constexpr auto rows_for = rows_of(description_of<T>.fields);
+template <Described T>
+inline constexpr Group group_for{
+    .members = rows_for<T>, .unknown = unknown_names<T>, .locate = &locate<T>};
+
+// ---- rules and copies ----
+
+// What a container has.
+template <class T>
+struct ContentOf {
+  using Type = ElementOf<T>;
+};
+template <class T>
+  requires is_optional<T>
+struct ContentOf<T> {
+  using Type = WithoutOptional<T>;
+};
+
+// "expected 10ms to 1h, got 1ms": with the units that are read.
+template <class T>
+std::string broken_with_units(const Rules<T>& rules, const T& value) {
+  const auto text = [&rules](const T& bound) { return write_counted(rules.byte_count, bound); };
+  std::string words = "expected ";
+  if (!rules.most) words += "at least ";
+  if (!rules.least) words += "at most ";
+  if (rules.least) words += text(*rules.least);
+  if (rules.least && rules.most) words += " to ";
+  if (rules.most) words += text(*rules.most);
+  return words + ", got " + text(value);
+}
+
+// Words of `rules` that `value` does not obey; empty: it does.
+template <class T>
+std::string broken(const void* rules, const void* value, bool secret) {
+  Rules<T> said = *static_cast<const Rules<T>*>(rules);
+  const T& is = *static_cast<const T*>(value);
+  if (obeys(said, is)) return {};
+  said.secret = secret;
+  if constexpr (NumberMember<T> || std::same_as<T, Duration> || std::same_as<T, ByteCount>) {
+    const bool has_units = !NumberMember<T> || said.byte_count;
+    if (has_units && (said.least || said.most) && !secret) return broken_with_units(said, is);
+  }
+  return broken_rule(said, is);
+}
+
+template <class T>
+void assign(void* to, const void* from) {
+  *static_cast<T*>(to) = *static_cast<const T*>(from);
+}
+
+// ---- values of one text ----
+
+std::string read_enumerator(const ScalarType& type, const Node& node, bool, void* value);
+std::string write_enumerator(const ScalarType& type, bool, const void* value);
+std::string words_of_enumerators(const ScalarType& type);
+
+template <class T>
+std::string read_as(const ScalarType&, const Node& node, bool byte_count, void* value) {
+  return read_counted(byte_count, node, *static_cast<T*>(value));
+}
+template <class T>
+std::string write_as(const ScalarType&, bool byte_count, const void* value) {
+  return write_counted(byte_count, *static_cast<const T*>(value));
+}
+template <class T>
+std::string words_as(const ScalarType&) {
+  return scalar_words<T>();
+}
+
+template <class T>
+constexpr Bytes schema_type() noexcept {
+  if (std::same_as<T, bool>) return R"("boolean")";
+  if (std::integral<T>) return R"("integer")";
+  if (std::floating_point<T>) return R"("number")";
+  return R"(["string", "number"])";
+}
+
+template <class T>
+constexpr ScalarType make_scalar() noexcept {
+  if constexpr (DescribedEnum<T>) {
+    return {.read = &read_enumerator,
+            .write = &write_enumerator,
+            .words = &words_of_enumerators,
+            .names = enumerator_values<T>,
+            .size = sizeof(T)};
+  } else {
+    return {.read = &read_as<T>,
+            .write = &write_as<T>,
+            .words = &words_as<T>,
+            .schema_type = schema_type<T>(),
+            .size = sizeof(T)};
+  }
+}
+template <class T>
+inline constexpr ScalarType scalar_for = make_scalar<T>();
+
+// ---- containers ----
+
+template <class T>
+void make_element(void* container, Bytes key, Visitor visit) {
+  typename ContentOf<T>::Type item{};
+  visit(key, &item);
+  if (container == nullptr) return;
+  T& to = *static_cast<T*>(container);
+  if constexpr (is_optional<T>) {
+    to = std::move(item);
+  } else if constexpr (DictionaryMember<T>) {
+    to.insert(to.end(), {std::string(key), std::move(item)});
+  } else {
+    to.push_back(std::move(item));
+  }
+}
+
+template <class T>
+void visit_elements(void* container, Visitor visit) {
+  T& from = *static_cast<T*>(container);
+  if constexpr (is_optional<T>) {
+    if (from) visit({}, &*from);
+  } else if constexpr (DictionaryMember<T>) {
+    for (auto& [key, item] : from) visit(key, &item);
+  } else {
+    for (auto&& item : from) {
+      if constexpr (std::same_as<std::remove_cvref_t<decltype(item)>, ElementOf<T>>) {
+        visit({}, &item);
+      } else {  // std::vector<bool> has no bool to show
+        ElementOf<T> copy = item;
+        visit({}, &copy);
+      }
+    }
+  }
+}
+
+template <class T>
+void clear(void* container) {
+  if constexpr (is_optional<T>) {
+    static_cast<T*>(container)->reset();
+  } else {
+    static_cast<T*>(container)->clear();
+  }
+}
+
+template <class T>
+Said said_of_each(const void* rules) {
+  if constexpr (is_optional<T>) {
+    return said_of(*static_cast<const Rules<WithoutOptional<T>>*>(rules));
+  } else {
+    return said_of(static_cast<const Rules<T>*>(rules)->each);
+  }
+}
+
+template <class T>
+inline constexpr Container container_for{.element = &type_of<typename ContentOf<T>::Type>,
+                                         .make = &make_element<T>,
+                                         .visit = &visit_elements<T>,
+                                         .clear = &clear<T>,
+                                         .each = &said_of_each<T>};
+
+// ---- any type ----
+
+template <class T>
+constexpr Type make_type() noexcept {
+  using enum Type::Kind;
+  if constexpr (is_optional<T>) {
+    static_assert(!is_patch<T>, "no type of a configuration; see docs/guides/config.md");
+    return {.kind = optional, .container = &container_for<T>, .assign = &assign<T>};
+  } else if constexpr (Scalar<T>) {
+    return {.kind = scalar, .scalar = &scalar_for<T>, .broken = &broken<T>, .assign = &assign<T>};
+  } else if constexpr (Described<T>) {
+    return {.kind = group, .group = &group_for<T>, .broken = &broken<T>};
+  } else {
+    static_assert(DictionaryMember<T> || ListMember<T>,
+                  "no type of a configuration; see docs/guides/config.md");
+    return {.kind = DictionaryMember<T> ? dictionary : list,
+            .container = &container_for<T>,
+            .broken = &broken<T>,
+            .assign = &assign<T>};
+  }
+}
+
+}  // namespace detail
+
+template <class T>
+const Type& type_of() {
+  static constexpr Type type = detail::make_type<T>();
+  return type;
+}
+
+// Compiled once, in table.cpp.
+extern template const Type& type_of<bool>();
+extern template const Type& type_of<signed char>();
+extern template const Type& type_of<unsigned char>();
+extern template const Type& type_of<short>();
+extern template const Type& type_of<unsigned short>();
+extern template const Type& type_of<int>();
+extern template const Type& type_of<unsigned>();
+extern template const Type& type_of<long>();
+extern template const Type& type_of<unsigned long>();
+extern template const Type& type_of<long long>();
+extern template const Type& type_of<unsigned long long>();
+extern template const Type& type_of<float>();
+extern template const Type& type_of<double>();
+extern template const Type& type_of<std::string>();
+extern template const Type& type_of<Duration>();
+extern template const Type& type_of<ByteCount>();
+extern template const Type& type_of<std::optional<Duration>>();
+extern template const Type& type_of<std::optional<std::string>>();
+extern template const Type& type_of<std::vector<std::string>>();
+extern template const Type& type_of<std::vector<Duration>>();
+extern template const Type& type_of<std::map<std::string, std::string>>();
+
+}  // namespace katana::config
+
+// SPDX-License-Identifier: Apache-2.0
