@@ -27,29 +27,18 @@
 #include <vector>
 
 #include "katana/base/system/result.hpp"
-#include "katana/base/values/step_budget.hpp"
 #include "katana/http/files/file_options.hpp"
 #include "katana/http/handlers/decompression.hpp"
 #include "katana/http/handlers/from_request.hpp"
 #include "katana/http/handlers/function_checks.hpp"
 #include "katana/http/handlers/handler.hpp"
 #include "katana/http/handlers/middleware.hpp"
+#include "katana/http/handlers/route_defaults.hpp"
 #include "katana/http/handlers/security.hpp"
 #include "katana/http/handlers/websocket.hpp"
 #include "katana/http/routing/route_table_builder.hpp"
 
 namespace katana {
-
-// What routes have that do not say otherwise.
-struct RouteDefaults {
-  // Content that is collected for a handler; 413 beyond it.
-  std::uint64_t content_bytes_max = 1024 * 1024;
-  // Content that a streaming handler may read; 413 beyond it.
-  std::uint64_t streamed_bytes_max = std::uint64_t{1} << 40;
-  // Of a request or reply that an OpenAPI description judges, besides those that its bytes bring
-  // (base/values/step_budget.hpp); 422 beyond them.
-  std::uint64_t check_steps_max = StepBudget::steps_default;
-};
 
 // Of one route, where it differs from RouteDefaults.
 struct RouteOptions {

@@ -33,16 +33,9 @@
 
 #include "katana/base/system/result.hpp"
 #include "katana/http/handlers/router.hpp"
+#include "katana/http/middleware/csrf_options.hpp"
 
 namespace katana {
-
-// Whose requests may change something.
-struct CsrfOptions {
-  // Beside our own, as browsers send them: "https://app.example.org".
-  std::vector<std::string> origins = {};
-  // Without Sec-Fetch-Site and Origin a request that has cookies is refused.
-  bool refuse_unknown = true;
-};
 
 // To be given to use().
 Result<Middleware> csrf(CsrfOptions options = {});

@@ -21,16 +21,9 @@
 
 #include "katana/base/values/instant.hpp"
 #include "katana/http/handlers/middleware.hpp"
+#include "katana/http/middleware/load_shedding_options.hpp"
 
 namespace katana {
-
-// When requests are refused, and which never are.
-struct LoadSheddingOptions {
-  double utilisation_max = 0.95;       // of a reactor's time; above 0, below 1
-  Duration window = milliseconds(50);  // utilisation is measured, and the share set, once in it
-  // Who is served all the same: health checks, the requests of operators.
-  std::function<bool(const RequestView&)> spares = {};
-};
 
 // To be given to use().
 Middleware load_shedding(LoadSheddingOptions options = {});

@@ -16,16 +16,10 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "katana/identity/sessions/memory_store_options.hpp"
 #include "katana/identity/sessions/store.hpp"
 
 namespace katana::sessions {
-
-// How much is kept.
-struct MemoryStoreOptions {
-  std::size_t sessions_max = 100'000;  // of all, at a time
-  // What they take, with what the tables take for each.
-  std::size_t bytes_max = std::size_t{64} << 20;
-};
 
 class MemorySessionStore final : public SessionStore {
  public:

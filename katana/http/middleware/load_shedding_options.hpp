@@ -1,0 +1,28 @@
+// LoadSheddingOptions: when load_shedding() refuses (load_shedding.hpp).
+//
+// Owns       values only.
+// Thread     a value.
+// Allocates  as its members do.
+#pragma once
+
+#include <functional>
+
+#include "katana/base/values/instant.hpp"
+
+namespace katana {
+class RequestView;
+}  // namespace katana
+
+namespace katana {
+
+// When requests are refused, and which never are.
+struct LoadSheddingOptions {
+  double utilisation_max = 0.95;       // of a reactor's time; above 0, below 1
+  Duration window = milliseconds(50);  // utilisation is measured, and the share set, once in it
+  // Who is served all the same: health checks, the requests of operators.
+  std::function<bool(const RequestView&)> spares = {};
+};
+
+}  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0
