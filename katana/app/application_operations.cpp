@@ -7,6 +7,7 @@
 
 #include "katana/app/application.hpp"
 #include "katana/app/behind_proxy.hpp"
+#include "katana/net/engine/sockets.hpp"
 
 namespace katana::app {
 

@@ -1,0 +1,210 @@
+// The server of an application: its middleware, routes and listeners, and what it tells.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <future>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "katana/app/application.hpp"
+#include "katana/app/security.hpp"
+#include "katana/app/server_options.hpp"
+#include "katana/base/system/printing.hpp"
+#include "katana/http/forms/form.hpp"
+#include "katana/http/server/engines.hpp"
+
+namespace katana::app {
+namespace {
+
+double mebibytes_of(std::size_t bytes) { return static_cast<double>(bytes) / (1024.0 * 1024.0); }
+
+}  // namespace
+
+// Load is shed first, because that costs least; who waits for a place has passed the rest.
+void ApplicationCore::use_middleware(Router& router) {
+  const auto present = settings();
+  const HttpSettings& http = present->http;
+  security_->use_first(router);
+  if (http.load_shedding.enabled) {
+    router.use(load_shedding_.emplace(http.load_shedding).middleware());
+  }
+  if (http.rate_limit.enabled) {
+    router.use(rate_limit_.emplace(rate_limit_options()).middleware());
+  }
+  if (http.concurrency.enabled) router.use(concurrency_.emplace(http.concurrency));
+  security_->use_last(router);
+}
+
+Result<void> ApplicationCore::start_routes() {
+  if (auto made = make_guard(); !made) return made;
+  Router router;
+  router.services(*services_)
+      .development(settings()->development)
+      .defaults(settings()->http.routes);
+  observability_->mount(router, *guard_);
+  Group pages = router.group("");
+  pages.use(guard_->pages());
+  if (auto added = queues_.add_pages(pages); !added) return added;
+  if (add_operations_) {
+    if (auto added = add_operations_(*services_, pages); !added) return added;
+  }
+  // What is added from here on is the program's own.
+  if (guard_->guards_application()) router.use(guard_->application());
+  use_middleware(router);
+  check_replies(router);
+  if (add_routes_) {
+    if (auto added = add_routes_(*services_, router); !added) return added;
+  }
+  if (auto checked = caches_->check_names(); !checked) return checked;
+  add_docs_page(router);
+  auto built = std::move(router).build();
+  if (!built) return std::unexpected(built.error());
+  service_.emplace(std::move(*built));
+  return {};
+}
+
+// Open to all, as the documents are that it shows.
+void ApplicationCore::add_docs_page(Router& router) {
+  const auto present = settings();
+  const bool is_on = present->docs.enabled == DocsUse::on ||
+                     (present->docs.enabled == DocsUse::development && present->development);
+  if (!is_on || !options_.docs || !router.has_document()) return;
+  if (options_.docs->files.empty()) {
+    const std::string remedy(options_.docs->remedy);
+    logger_.warn("docs: {} has no renderer: {}", present->docs.path, remedy);
+  }
+  openapi::docs_page(
+      router.anonymous(), *options_.docs,
+      {.path = present->docs.path, .title = options_.name, .origins = present->docs.origins});
+}
+
+// What it borrows of the running program.
+server::HttpServerOptions ApplicationCore::server_options(const ApplicationSettings& settings,
+                                                          server::EngineKind engine) {
+  server::HttpServerOptions options = server_options_of(settings);
+  options.engine = engine;
+  options.on_reload = [this] { on_reload(); };
+  options.on_drain = [this] { on_drain(); };
+  options.on_stuck = [this](const server::ServerReport& report) { on_stuck(report); };
+  options.on_certificates = [this](const auto& reloaded) { on_certificates(reloaded); };
+  options.http.observer = telemetry_.get();
+  options.http.failures = failures_.get();
+  options.sockets = manager_.listeners();
+  options.stall_threshold = settings.monitor.stall;
+  options.stall_logger = log_->logger("monitor");
+  if (manager_.watchdog() > Duration{}) {
+    // Four times as often, so that a reactor that is late once is no reason to be restarted.
+    options.heartbeat_interval = {manager_.watchdog().ns / 4};
+    options.on_heartbeat = [this] { tell_manager(manager_.alive()); };
+  }
+  options.observability = observability_.get();
+  if (embedding_) {
+    embed(options, *embedding_);
+  } else {
+    prepare_restart(options, settings);
+  }
+  return options;
+}
+
+Result<void> ApplicationCore::start_http() {
+  const auto present = settings();
+  const auto engine = server::choose_engine(enumerator_name(present->http.engine));
+  if (!engine) return std::unexpected(engine.error());
+  if (!engine->note.empty()) logger_.warn("{}", engine->note);
+  if (!embedding_) server::raise_descriptor_limit();
+  const RequestSettings& requests = present->requests;
+  SpillFile::set_files_max(present->http.form_files_max);
+  FormLimits::set_defaults(present->http.forms);
+  telemetry_ = std::make_unique<server::RequestTelemetry>(server::RequestTelemetryOptions{
+      .ids = requests.ids,
+      .trust_ids = present->http.trust_request_ids,
+      .access = requests.access_log ? log_->logger("access") : log::Logger(),
+      .slow = log_->logger("slow"),
+      .slow_after = requests.slow,
+      .targets = {requests.queries, requests.secret_parameters},
+      .metrics = requests.metrics ? &observability_->registry() : nullptr,
+      .duration_buckets = requests.duration_buckets.empty()
+                              ? server::RequestTelemetryOptions::default_duration_buckets()
+                              : requests.duration_buckets});
+  if (auto prepared = telemetry_->prepare(*service_); !prepared) return prepared;
+  auto server =
+      std::make_unique<server::HttpServer>(server_options(*present, engine->kind), *service_);
+  if (auto started = server->start(); !started) return started;
+  for (const std::string& note : server->certificate_notes()) {
+    logger_.warn("certificates: {}", note);
+  }
+  for (const std::string& other : server->other_urls()) logger_.info("also serving on {}", other);
+  if (!server->placement().empty()) logger_.info("reactors on CPUs {}", server->placement());
+  const std::lock_guard lock(server_mutex_);
+  server_ = std::move(server);
+  if (told_to_end_) server_->shutdown();
+  return {};
+}
+
+// What the start took, part by part: a record, and a metric.
+Result<void> ApplicationCore::tell_phases() {
+  auto family = observability_->registry().gauges(
+      {.name = "katana_startup_seconds",
+       .help = "What each part of the start took; parts that do not need one another overlap.",
+       .labels = {"part"},
+       .unit = "seconds"});
+  if (!family) return std::unexpected(family.error());
+  Duration whole;
+  for (const PartReport& report : startup_.reports()) {
+    family->with(report.name).set(static_cast<double>(report.took.ns) / 1e9);
+    whole = std::max(whole, Duration{report.began.ns + report.took.ns});
+    logger_.info("started", log::field("part", report.name),
+                 log::field("after_ms", milliseconds_of(report.began)),
+                 log::field("took_ms", milliseconds_of(report.took)));
+  }
+  const net::MemoryBudget budget = server_->memory_budget();
+  logger_.info(
+      "all parts started in {} ms; memory of each reactor, at most: {} MiB (connections {}, input "
+      "{}, output {}, engine {}, held {}, shared {})",
+      milliseconds_of(whole), mebibytes_of(budget.total()), mebibytes_of(budget.connections),
+      mebibytes_of(budget.carry), mebibytes_of(budget.output), mebibytes_of(budget.engine),
+      mebibytes_of(budget.held), mebibytes_of(budget.shared));
+  return {};
+}
+
+// On the first reactor's thread, or on that of the watch.
+void ApplicationCore::on_certificates(const Result<std::vector<std::string>>& reloaded) {
+  if (!reloaded) {
+    logger_.error("certificates are not read again, the present ones stay: {}",
+                  reloaded.error().describe());
+    return;
+  }
+  for (const std::string& note : *reloaded) logger_.warn("certificates: {}", note);
+  logger_.info("certificates: read again");
+}
+
+void ApplicationCore::on_drain() {
+  logger_.info("told to end: not ready any more");
+  tell_manager(manager_.stopping("finishing what is in flight"));
+}
+
+// On the thread that waits for signals; the process ends when this returns, whatever the disk does.
+void ApplicationCore::on_stuck(const server::ServerReport& report) {
+  constexpr std::chrono::seconds flush_max(2);
+  logger_.error("{}: the process ends without it", report.stuck);
+  auto flushed = std::make_shared<std::promise<void>>();
+  std::thread([log = log_.get(), flushed] {
+    log->flush();
+    flushed->set_value();
+  }).detach();
+  (void)flushed->get_future().wait_for(flush_max);
+  print_report(report);
+}
+
+void ApplicationCore::print_report(const server::ServerReport& report) const {
+  print_error_line(fmt::format("{}: {}", options_.name, report.describe()), last_words_max);
+}
+
+}  // namespace katana::app
+
+// SPDX-License-Identifier: Apache-2.0

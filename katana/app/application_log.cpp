@@ -1,0 +1,88 @@
+// The log of an application: its outputs, and the records of failures.
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "katana/app/application.hpp"
+
+namespace katana::app {
+namespace {
+
+// Ignored when it fails: whoever opens the file says why that cannot be done.
+void make_folder_of(const std::string& file) {
+  std::error_code failure;
+  const auto folder = std::filesystem::path(file).parent_path();
+  if (!folder.empty()) std::filesystem::create_directories(folder, failure);
+}
+
+log::Options log_options(const LogSettings& settings) {
+  log::Options options;
+  const log::Rotation rotation{.bytes_max = settings.file_bytes_max.bytes,
+                               .keep = settings.files_kept};
+  if (settings.console) options.sinks.push_back(log::console());
+  if (!settings.file.empty()) {
+    make_folder_of(settings.file);
+    options.sinks.push_back(log::file(settings.file, rotation));
+  }
+  if (!settings.json_file.empty()) {
+    make_folder_of(settings.json_file);
+    options.sinks.push_back(log::json_file(settings.json_file, rotation));
+  }
+  if (!settings.binary_file.empty()) {
+    make_folder_of(settings.binary_file);
+    options.sinks.push_back(log::binary_file(settings.binary_file, rotation));
+  }
+  for (log::SinkOptions& sink : options.sinks) {
+    sink.queue_bytes_max = settings.output_bytes_max.bytes;
+  }
+  options.mode = settings.synchronous ? log::Mode::synchronous : log::Mode::background;
+  options.when_full = settings.when_full;
+  return options;
+}
+
+}  // namespace
+
+Result<void> ApplicationCore::start_log() {
+  const auto present = settings();
+  log::Options log_settings;
+  if (embedding_) {
+    log_settings.sinks = embedding_->sinks;
+    log_settings.mode = log::Mode::synchronous;
+  } else {
+    log_settings = log_options(present->log);
+    log_settings.sinks.insert(log_settings.sinks.end(), options_.sinks.begin(),
+                              options_.sinks.end());
+  }
+  auto log = log::Log::start(std::move(log_settings));
+  if (!log) return std::unexpected(log.error());
+  if (auto set = (*log)->set_levels(present->log.levels); !set) {
+    return std::unexpected(set.error().within("log.levels"));
+  }
+  log_ = std::move(*log);
+  logger_ = log_->logger(options_.name);
+  start_failure_log();
+  return {};
+}
+
+server::OnError ApplicationCore::failure_hook() const {
+  if (!embedding_ || !embedding_->on_failure) return options_.on_error;
+  return [first = embedding_->on_failure, second = options_.on_error](const Failure& failure) {
+    first(failure);
+    if (second) second(failure);
+  };
+}
+
+void ApplicationCore::start_failure_log() {
+  const RequestSettings requests = settings()->requests;
+  failures_ = std::make_unique<server::FailureLog>(
+      server::FailureLogOptions{.logger = log_->logger("failures"),
+                                .on_error = failure_hook(),
+                                .records_max = requests.failure_records_max,
+                                .period = requests.failure_period});
+}
+
+}  // namespace katana::app
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,122 @@
+// The services of an application: what its registry has, the verification of tokens, the bus, and
+// what all of them tell of themselves.
+#include <memory>
+#include <stop_token>
+#include <utility>
+
+#include "katana/app/application.hpp"
+#include "katana/app/program_bus.hpp"
+#include "katana/app/program_redis.hpp"
+#include "katana/app/security.hpp"
+#include "katana/app/system_metrics.hpp"
+#include "katana/http/client/http_client.hpp"
+
+namespace katana::app {
+
+Result<void> ApplicationCore::start_services() {
+  if (database_) {
+    if (auto observed = observe_statements(); !observed) return observed;
+  }
+  registry::Registry registry;
+  registry.instance<log::Log>(*log_);
+  registry.instance<server::Observability>(*observability_);
+  registry.instance<metrics::Registry>(observability_->registry());
+  registry.instance<metrics::HealthChecks>(observability_->checks());
+  registry.instance<Pools>(*pools_);
+  registry.instance<thread::Pool>(pools_->work());
+  if (database_) {
+    registry.instance<database::Database>(*database_);
+    queues_.open(*database_, settings()->queue);
+    registry.instance<queue::JobQueue>(queues_.queue());
+  }
+  if (options_.http_client) {
+    client::HttpClientOptions how = settings()->client;
+    how.codecs = options_.http_client_codecs;
+    if (embedding_) how.tls.system_authorities = false;  // there is no network to trust
+    registry.singleton<client::HttpClient>(
+        [how = std::move(how)]() -> Result<std::unique_ptr<client::HttpClient>> {
+          auto made = client::HttpClient::make(how);
+          if (!made) return std::unexpected(made.error().within("client"));
+          return std::make_unique<client::HttpClient>(*std::move(made));
+        });
+  }
+  if (auto started = start_redis(registry); !started) return started;
+  if (auto started = start_sessions_and_caches(registry); !started) return started;
+  if (auto started = start_idempotency(registry); !started) return started;
+  register_settings(registry);
+  if (auto started = start_authentication(registry); !started) return started;
+  if (auto started = start_bus(registry); !started) return started;
+  if (add_services_) {
+    if (auto added = add_services_(registry); !added) return added;
+  }
+  if (embedding_ && embedding_->add_services) {
+    if (auto added = embedding_->add_services(registry); !added) return added;
+  }
+  if (auto added = add_figures(); !added) return added;
+  auto sealed = std::move(registry).seal();
+  if (!sealed) return std::unexpected(sealed.error());
+  services_ = std::move(*sealed);
+  return {};
+}
+
+Result<void> ApplicationCore::start_authentication(registry::Registry& registry) {
+  client::HttpClientOptions how = settings()->client;
+  if (embedding_) how.tls.system_authorities = false;
+  auto made = Authentication::make(settings()->auth, how, log_->logger("auth"));
+  if (!made) return std::unexpected(made.error());
+  authentication_ = *std::move(made);
+  if (describes_) authentication_->describe_only();
+  registry.instance<Authentication>(*authentication_);
+  if (embedding_ || !authentication_->is_remote()) return {};
+  on_start([this](const registry::Services&) {
+    return spawn([this] { return authentication_->load(); }, "fetch keys");
+  });
+  return observability_->checks().add(
+      {.name = "auth keys",
+       .run = [this](std::stop_token) { return authentication_->health(); },
+       .may_block = false});
+}
+
+Result<void> ApplicationCore::start_bus(registry::Registry& registry) {
+  auto made = ProgramBus::make(settings()->bus, embedding_.has_value(), log_->logger("bus"));
+  if (!made) return std::unexpected(made.error());
+  bus_ = *std::move(made);
+  registry.instance<bus::Bus>(bus_->get());
+  if (auto added = add_bus_metrics(observability_->registry(), bus_->get()); !added) return added;
+  if (!bus_->is_remote()) return {};
+  on_start([this](const registry::Services&) {
+    return spawn(
+        [this]() -> Task<void> {
+          bus_->start();
+          co_return;
+        },
+        "connect the bus");
+  });
+  return observability_->checks().add({.name = "bus",
+                                       .run = [this](std::stop_token) { return bus_->health(); },
+                                       .required = settings()->bus.required,
+                                       .may_block = false});
+}
+
+// What the systems know of themselves: for /metrics and /ready.
+Result<void> ApplicationCore::add_figures() {
+  metrics::Registry& registry = observability_->registry();
+  metrics::HealthChecks& checks = observability_->checks();
+  if (auto added = add_log_metrics(registry, *log_); !added) return added;
+  if (auto added = add_sandbox_metrics(registry); !added) return added;
+  if (auto added = add_pool_metrics(registry, *pools_); !added) return added;
+  if (auto added = security_->add_metrics(registry); !added) return added;
+  if (auto added = add_log_check(checks, *log_); !added) return added;
+  if (auto added = security_->add_checks(checks); !added) return added;
+  if (auto added = add_pool_checks(checks, *pools_); !added) return added;
+  if (!embedding_) {
+    if (auto added = add_upstream_checks(checks, *settings()); !added) return added;
+  }
+  if (!database_) return {};
+  if (auto added = add_database_metrics(registry, *database_); !added) return added;
+  return add_database_check(checks, *database_);
+}
+
+}  // namespace katana::app
+
+// SPDX-License-Identifier: Apache-2.0
