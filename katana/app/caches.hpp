@@ -27,6 +27,7 @@
 
 #include "katana/app/cache_settings.hpp"
 #include "katana/base/system/result.hpp"
+#include "katana/http/middleware/http_cache.hpp"
 #include "katana/observe/metrics/registry.hpp"
 #include "katana/stores/cache/cache.hpp"
 

@@ -28,12 +28,6 @@ struct DocsSettings {
   std::string path = "/docs";
   std::vector<std::string> origins;
 };
-KATANA_DESCRIBE(DocsSettings,
-                (enabled, help("a page to read and try out what is served: in development, "
-                               "always (on), or never (off)")),
-                (path, pattern("/[a-zA-Z0-9/._~-]+"), length(2, 200), help("where it is served")),
-                (origins, length(0, 20), each(pattern("https?://[a-zA-Z0-9.:-]+")),
-                 help("other origins that its requests go to, as the servers of the document")))
 
 }  // namespace katana::app
 

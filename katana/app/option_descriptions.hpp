@@ -11,80 +11,16 @@
 //            HttpSettings has under a shorter key.
 #pragma once
 
+#include "katana/app/option_tables.hpp"
 #include "katana/base/values/described.hpp"
-#include "katana/http/client/options.hpp"
-#include "katana/http/files/file_options.hpp"
-#include "katana/http/forms/form.hpp"
-#include "katana/http/handlers/decompression.hpp"
-#include "katana/http/handlers/router.hpp"
-#include "katana/http/server/engines.hpp"
-#include "katana/http/server/listener_options.hpp"
-#include "katana/http/server/request_id.hpp"
-#include "katana/http/session/http_options.hpp"
-#include "katana/net/reactor/client_limits.hpp"
-#include "katana/net/tls/client_options.hpp"
-#include "katana/net/tls/options.hpp"
-#include "katana/observe/log/channel.hpp"
-#include "katana/stores/database/durability.hpp"
-#include "katana/stores/database/limits.hpp"
 
 namespace katana::app::option_rules {
 
-// What a deadline of a peer may be.
-inline constexpr auto timeout = rules::range(milliseconds(1), seconds(24 * 3600));
-// The same, and 0 turns it off.
-inline constexpr auto timeout_or_none = rules::range(Duration{}, seconds(24 * 3600));
 inline constexpr std::size_t counted_max = UINT16_MAX - 1;
-// What is more than a line of the description of http.
-inline constexpr auto hosts = rules::help(
-    "host names of this server beside localhost and its address; when set, requests for any other "
-    "host get 421");
-inline constexpr auto held_max = rules::help(
-    "memory for contents, messages and suspended handlers, per reactor; above it the largest are "
-    "refused; 0: 16KiB per connection, at least 64MiB");
-inline constexpr auto form_files_max =
-    rules::help("files that forms of the process may have open; at most a quarter of its limit");
-inline constexpr auto forwarded_hops_max = rules::help("proxies that are believed in one request");
-inline constexpr auto drain_notice = rules::help("/ready answers 503 so long before the end");
-inline constexpr auto age = rules::range(Duration{}, seconds(7 * 24 * 3600));
-inline constexpr auto trusted_proxies =
-    rules::help("networks of proxies, as 10.0.0.0/8 or unix, whose word of the client is believed");
-inline constexpr auto forwarded = rules::help(
-    "the header in which all of them say who the client is: forwarded (RFC 7239), x_forwarded "
-    "(X-Forwarded-For, -Proto, -Host), or none of them; the other is the client's own");
-inline constexpr auto parts = rules::help(
-    "what of it they overwrite in every request, and is believed: for, proto, host; the rest is "
-    "the "
-    "client's own");
-inline constexpr auto trust_request_ids = rules::help(
-    "whose X-Request-Id and traceparent are accepted: always, those of trusted proxies, never; "
-    "auto: "
-    "of proxies where any are trusted, else always");
-inline constexpr auto shed_after =
-    rules::help("wait for output blocks before the largest, slowest peers are reset");
-inline constexpr auto proxy_protocol = rules::help(
-    "required: connections to http.port begin with the header of the PROXY protocol, and come from "
-    "trusted_proxies alone");
 
 }  // namespace katana::app::option_rules
 
 namespace katana::server {
-
-// An engine, or the choice of one; see choose_engine().
-KATANA_DESCRIBE_ENUM(EngineName, (epoll_edge, "epoll-edge"), (epoll_level, "epoll-level"), io_uring,
-                     (automatic, "auto"))
-
-// As http.trust_request_ids names them.
-KATANA_DESCRIBE_ENUM(RequestIdTrust, (automatic, "auto"), never, proxies, always)
-
-// As proxy_protocol of a listener names them.
-KATANA_DESCRIBE_ENUM(ProxyProtocol, off, required)
-
-// As versions of a listener names them.
-KATANA_DESCRIBE_ENUM(HttpVersions, any, http1, http2)
-
-// As http.balance names them.
-KATANA_DESCRIBE_ENUM(Balance, connections, kernel)
 
 // As http.listeners has it.
 KATANA_DESCRIBE(ListenerOptions,
@@ -126,22 +62,6 @@ KATANA_DESCRIBE(
     (exempt, length(0, 1024), help("those that are not limited, as trusted_proxies are not")))
 
 }  // namespace katana::net
-
-namespace katana::log {
-
-KATANA_DESCRIBE_ENUM(WhenFull, drop, block)
-
-}  // namespace katana::log
-
-namespace katana::http {
-
-// As http.forwarded names them.
-KATANA_DESCRIBE_ENUM(ForwardedFields, none, forwarded, x_forwarded)
-
-// As http.forwarded_parts names them.
-KATANA_DESCRIBE_ENUM(ForwardedPart, (client, "for"), proto, host)
-
-}  // namespace katana::http
 
 namespace katana::http1 {
 
@@ -222,8 +142,6 @@ KATANA_DESCRIBE(DeflateOptions, (enabled, help("permessage-deflate (RFC 7692)"))
 
 namespace katana::session {
 
-KATANA_DESCRIBE_ENUM(SlowPeer, disconnect, drop)
-
 // subscriptions_max is http.websocket_subscriptions_max.
 KATANA_DESCRIBE(WebSocketOptions, limits, deflate,
                 (queue_bytes_max, byte_count, help("output waiting for one connection")),
@@ -244,8 +162,6 @@ KATANA_DESCRIBE(
 }  // namespace katana::session
 
 namespace katana::tls {
-
-KATANA_DESCRIBE_ENUM(Version, (tls_1_2, "1.2"), (tls_1_3, "1.3"))
 
 KATANA_DESCRIBE(
     Certificate,
@@ -272,8 +188,6 @@ KATANA_DESCRIBE(
 }  // namespace katana::tls
 
 namespace katana::client {
-
-KATANA_DESCRIBE_ENUM(Http2, never, by_alpn, prior_knowledge)
 
 KATANA_DESCRIBE(RetryOptions,
                 (transient, help("also retry 429, 502, 503, 504 and lost connections")),
@@ -377,8 +291,6 @@ KATANA_DESCRIBE(DecompressionOptions,
 }  // namespace katana
 
 namespace katana::database {
-
-KATANA_DESCRIBE_ENUM(Durability, full, normal)
 
 KATANA_DESCRIBE(
     SqliteLimits, (reads_waiting_max, at_least(1), help("reads that wait for the pool")),

@@ -1,4 +1,4 @@
-#include "katana/app/option_descriptions.hpp"
+#include "katana/app/option_tables.hpp"
 
 #include <gtest/gtest.h>
 

@@ -11,9 +11,8 @@
 #include <cstdint>
 #include <string>
 
-#include "katana/app/option_descriptions.hpp"
-#include "katana/base/values/described.hpp"
 #include "katana/base/values/instant.hpp"
+#include "katana/net/tls/client_options.hpp"
 #include "katana/stores/redis/options.hpp"
 
 namespace katana::app {
@@ -42,36 +41,6 @@ struct RedisSettings {
   // Whether there is a Redis.
   bool given() const noexcept { return !url.empty(); }
 };
-KATANA_DESCRIBE(
-    RedisSettings,
-    (url, length(0, 4000),
-     help("redis://user@host:port/0, rediss://… with TLS, or unix:/path?db=0; several hosts by "
-          "commas, of which the primary is found; empty: no Redis")),
-    (required, help("not ready while no server is connected")),
-    (password_file, length(0, 4000), help("a file with the password, read for each connection")),
-    (tls, help("of rediss://…")),
-    (prefix, length(0, 200),
-     help("in front of every key that sessions, limits, locks and caches have; programs that "
-          "share a server differ in it")),
-    (timeout, option_rules::timeout, help("of a call that says nothing else")),
-    (connect_timeout, option_rules::timeout, help("of one attempt")),
-    (wait_while_down, range(Duration{}, seconds(600)),
-     help("how long calls wait for a server that was lost, before they fail at once")),
-    (stalled_after, option_rules::timeout,
-     help("a server that has not answered a command for so long is given up")),
-    (vanished_after, range(seconds(2), seconds(3600)),
-     help("a server whose machine is gone is given up after so long")),
-    (reconnect_min, range(milliseconds(1), seconds(3600)),
-     help("shortest pause between two attempts; the pauses are drawn")),
-    (reconnect_max, range(milliseconds(1), seconds(3600)), help("and the longest")),
-    (connections_max, range(1, 100'000), help("of the process: one of each reactor")),
-    (commands_max, range(1, 1 << 24), help("of a connection, that wait; more are refused")),
-    (queued_bytes_max, byte_count, range(1024, std::size_t{1} << 40), help("and their bytes")),
-    (reply_bytes_max, byte_count, range(1024, std::uint64_t{1} << 40), help("of one reply")),
-    (lock_jobs,
-     help("jobs of one instance are locked here; false: in the database of the program")),
-    (job_lease, range(seconds(1), seconds(3600)),
-     help("how long others wait for an instance that died in such a job; renewed while it runs")))
 
 }  // namespace katana::app
 

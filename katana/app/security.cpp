@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "katana/http/middleware/csrf.hpp"
+#include "katana/http/middleware/security_headers.hpp"
 #include "katana/identity/sessions/database/session_table.hpp"
 
 namespace katana::app {

@@ -12,27 +12,17 @@
 #include <string>
 #include <vector>
 
-#include "katana/app/option_descriptions.hpp"
 #include "katana/base/values/described.hpp"
-#include "katana/http/middleware/csrf.hpp"
-#include "katana/http/middleware/security_headers.hpp"
-#include "katana/identity/sessions/memory_store.hpp"
+#include "katana/http/middleware/csrf_options.hpp"
+#include "katana/http/middleware/security_headers_options.hpp"
+#include "katana/identity/sessions/memory_store_options.hpp"
 #include "katana/identity/sessions/session_options.hpp"
-#include "katana/observe/audit/audit_log.hpp"
+#include "katana/observe/audit/audit_options.hpp"
 
 namespace katana {
 
 // As settings say it.
 KATANA_DESCRIBE_ENUM(SameSite, lax, strict, none)
-
-namespace sessions {
-
-KATANA_DESCRIBE(MemoryStoreOptions,
-                (sessions_max, range(1, 1 << 24), help("sessions that are kept at a time")),
-                (bytes_max, byte_count, at_least(std::size_t{1} << 20),
-                 help("memory for them; visitors who have not logged in make room")))
-
-}  // namespace sessions
 
 namespace app {
 
@@ -40,12 +30,6 @@ namespace app {
 struct CsrfSettings : CsrfOptions {
   bool enabled = false;  // in front of every route of the program
 };
-KATANA_DESCRIBE(CsrfSettings,
-                (enabled, help("refuse requests of other origins that change something (403)")),
-                (origins, length(0, 256), each(length(1, 300)),
-                 help("origins that may send them, such as https://app.example.org")),
-                (refuse_unknown,
-                 help("refuse what has cookies and neither Sec-Fetch-Site nor Origin")))
 
 // `http.security_headers`: see http/middleware/security_headers.hpp.
 struct SecurityHeaderSettings {
@@ -62,19 +46,6 @@ struct SecurityHeaderSettings {
   std::string embedder_policy;
   std::string permissions_policy = SecurityHeaderOptions().permissions_policy;
 };
-KATANA_DESCRIBE(
-    SecurityHeaderSettings,
-    (enabled, help("fields that keep what is answered apart from other sites")),
-    (content_security_policy, length(0, 2000),
-     help("what pages may load and run; 'nonce' stands for that of the reply; empty: none")),
-    (policy_report_only, help("browsers report what breaks it, and do not enforce it")),
-    (nosniff, help("X-Content-Type-Options: nosniff")),
-    (frame_options, length(0, 100), help("X-Frame-Options; empty: none")),
-    (referrer_policy, length(0, 100), help("Referrer-Policy; empty: none")),
-    (opener_policy, length(0, 100), help("Cross-Origin-Opener-Policy; empty: none")),
-    (resource_policy, length(0, 100), help("Cross-Origin-Resource-Policy; empty: none")),
-    (embedder_policy, length(0, 100), help("Cross-Origin-Embedder-Policy; empty: none")),
-    (permissions_policy, length(0, 500), help("Permissions-Policy; empty: none")))
 
 // Where sessions are kept.
 enum class SessionPlace : std::uint8_t { off, cookies, memory, database, redis };
@@ -88,28 +59,6 @@ struct SessionSettings : sessions::SessionOptions {
   sessions::MemoryStoreOptions memory;
   bool make_table = true;
 };
-KATANA_DESCRIBE(SessionSettings,
-                (store,
-                 help("off; cookies: each session is its own cookie; memory: of this process; "
-                      "database: in its table katana_sessions; redis: in that of `redis`")),
-                (keys, secret, length(0, 8), each(length(32, 512)),
-                 help("cookies: keys of 32 octets or more; the first seals, all open")),
-                (keys_file, length(0, 4000), help("a file with those keys, one in a line")),
-                (cookie_name, length(1, 100), help("name of the cookie")),
-                (same_site, help("which requests of other sites' pages carry it")),
-                (secure, help("send it by TLS only; false wants a name without a prefix")),
-                (persistent, help("the cookie outlives the browser")),
-                (idle_lifetime, range(seconds(1), seconds(366 * 24 * 3600)),
-                 help("a session ends without a request for so long")),
-                (absolute_lifetime, range(seconds(1), seconds(366 * 24 * 3600)),
-                 help("and so long after it began or its user logged in")),
-                (touch_after, range(seconds(1), seconds(24 * 3600)),
-                 help("how often a request writes that it was seen, at most")),
-                (cookie_bytes_max, byte_count, range(64, sessions::cookie_bytes_limit),
-                 help("bytes of a session that is a cookie")),
-                (stored_bytes_max, byte_count, range(256, 1 << 24),
-                 help("bytes of a session in a store")),
-                memory, (make_table, help("database: make the table if it is not there")))
 
 // `audit`: see observe/audit/audit_log.hpp.
 struct AuditSettings {
@@ -121,18 +70,6 @@ struct AuditSettings {
   std::uint64_t file_bytes_max = audit::AuditOptions().file_bytes_max;
   std::size_t waiting_max = audit::AuditOptions().waiting_max;
 };
-KATANA_DESCRIBE(
-    AuditSettings, (file, length(0, 4000), help("JSON lines in a chain; empty: no audit log")),
-    (key, secret, length(0, 512),
-     help("key of the chain, 32 octets or more; empty: it is not keyed")),
-    (key_file, length(0, 4000), help("a file with that key")),
-    (sync, help("flush the disk for each event before it is acknowledged, every sync_interval, "
-                "or never but at rotation and end")),
-    (sync_interval, range(milliseconds(1), seconds(3600)), help("how often, with interval")),
-    (file_bytes_max, byte_count, at_least(std::uint64_t{64} << 10),
-     help("size at which the file is rotated; none is deleted")),
-    (waiting_max, range(1, 1 << 16),
-     help("events that wait to be written; more are refused (503)")))
 
 }  // namespace app
 }  // namespace katana

@@ -1,24 +1,7 @@
 #include "katana/app/settings.hpp"
 
-KATANA_CONFIG_DEFINE_GROUP(katana::client::HttpClientOptions)
-KATANA_CONFIG_DEFINE_GROUP(katana::app::HttpSettings)
-KATANA_CONFIG_DEFINE_GROUP(katana::app::AuthSettings)
-KATANA_CONFIG_DEFINE_GROUP(katana::app::BusSettings)
-KATANA_CONFIG_DEFINE_GROUP(katana::app::RedisSettings)
-KATANA_CONFIG_DEFINE_GROUP(katana::app::OperationsSettings)
-KATANA_CONFIG_DEFINE_GROUP(katana::app::LogSettings)
-KATANA_CONFIG_DEFINE_GROUP(katana::app::RequestSettings)
-KATANA_CONFIG_DEFINE_GROUP(katana::app::MonitorSettings)
-KATANA_CONFIG_DEFINE_GROUP(katana::app::PoolSettings)
-KATANA_CONFIG_DEFINE_GROUP(katana::app::ProcessSettings)
-KATANA_CONFIG_DEFINE_GROUP(katana::app::RestartSettings)
-KATANA_CONFIG_DEFINE_GROUP(katana::app::DatabaseSettings)
-KATANA_CONFIG_DEFINE_GROUP(katana::app::QueueSettings)
-KATANA_CONFIG_DEFINE_GROUP(katana::app::SessionSettings)
-KATANA_CONFIG_DEFINE_GROUP(katana::app::AuditSettings)
-KATANA_CONFIG_DEFINE_GROUP(katana::app::CacheSettings)
-KATANA_CONFIG_DEFINE_GROUP(katana::app::DocsSettings)
-KATANA_CONFIG_DEFINE_GROUP(katana::app::ApplicationSettings)
-KATANA_CONFIG_DEFINE_GROUP(katana::app::SettingsWithDatabase)
+#include "katana/app/settings_descriptions.hpp"
+
+KATANA_APP_GROUPS_(KATANA_CONFIG_DEFINE_GROUP)
 
 // SPDX-License-Identifier: Apache-2.0

@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "katana/app/server_options.hpp"
+#include "katana/app/settings_descriptions.hpp"
+#include "katana/app/settings_parts_descriptions.hpp"
 #include "katana/base/system/source_tree_test.hpp"
 #include "katana/data/config/config.hpp"
 #include "katana/data/config/printer.hpp"

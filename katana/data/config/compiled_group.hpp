@@ -5,14 +5,16 @@
 //                                                      // outside of every namespace
 //   KATANA_CONFIG_DEFINE_GROUP(shop::StoreSettings)    // in one source
 //
+// Another source does without the description, too. A type with commas may be given as it stands.
+//
 // Allocates  nothing; the tables are those of table.hpp.
 #pragma once
 
 #include "katana/data/config/table.hpp"
 
-#define KATANA_CONFIG_DECLARE_GROUP(T) \
-  extern template const katana::config::Type& katana::config::type_of<T>();
-#define KATANA_CONFIG_DEFINE_GROUP(T) \
-  template const katana::config::Type& katana::config::type_of<T>();
+#define KATANA_CONFIG_DECLARE_GROUP(...) \
+  extern template const katana::config::Type& katana::config::type_of<__VA_ARGS__>();
+#define KATANA_CONFIG_DEFINE_GROUP(...) \
+  template const katana::config::Type& katana::config::type_of<__VA_ARGS__>();
 
 // SPDX-License-Identifier: Apache-2.0
