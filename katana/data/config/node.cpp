@@ -12,6 +12,7 @@ std::string Origin::describe() const {
     case Kind::file: return line > 0 ? fmt::format("{}:{}", *name, line) : *name;
     case Kind::environment: return "environment " + *name;
     case Kind::set: return "--set " + *name;
+    case Kind::flag: return *name;
   }
   return "";
 }

@@ -18,13 +18,14 @@ namespace katana::config {
 
 // Where a value came from. Files and names are shared by all the nodes that came from there.
 struct Origin {
-  enum class Kind : std::uint8_t { defaulted, file, environment, set };
+  enum class Kind : std::uint8_t { defaulted, file, environment, set, flag };
 
   Kind kind = Kind::defaulted;
-  int line = 0;                             // of a file, from 1
-  std::shared_ptr<const std::string> name;  // of the file, the variable, or the key that was set
+  int line = 0;  // of a file, from 1
+  // Of the file, the variable, the key that --set names, or the flag that stands for a key.
+  std::shared_ptr<const std::string> name;
 
-  // "katana.yaml:12", "environment KATANA_PORT", "--set port" or "default"
+  // "katana.yaml:12", "environment KATANA_PORT", "--set http.port", "--port" or "default"
   std::string describe() const;
 };
 

@@ -6,12 +6,22 @@
 #include <tuple>
 
 namespace katana::config {
+namespace {
+
+// Whether the place of a problem names the key already.
+bool names_key(const Origin& origin, Bytes path) noexcept {
+  return origin.kind == Origin::Kind::flag ||
+         (origin.kind == Origin::Kind::set && *origin.name == path);
+}
+
+}  // namespace
 
 void Problems::add(const Origin& origin, Bytes path, Bytes words) {
   if (++count_ > problems_max) return;
   const std::string place =
       origin.kind == Origin::Kind::defaulted ? std::string() : origin.describe() + ": ";
-  lines_.push_back({origin, fmt::format("{}{}{}{}", place, path, path.empty() ? "" : ": ", words)});
+  const Bytes key = names_key(origin, path) ? Bytes() : path;
+  lines_.push_back({origin, fmt::format("{}{}{}{}", place, key, key.empty() ? "" : ": ", words)});
 }
 
 void Problems::note(const Origin& origin, Bytes words) {

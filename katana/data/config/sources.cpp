@@ -198,10 +198,13 @@ Node read_sources(const Sources& sources, const Shape& shape, Problems& problems
       problems.note(origin_of(Origin::Kind::environment, name), keys.words);
     }
   }
-  for (const std::string& set : sources.sets) {
+  for (std::size_t index = 0; index < sources.sets.size(); ++index) {
+    const std::string& set = sources.sets[index];
     const std::size_t equals = set.find('=');
     const Bytes key = Bytes(set).substr(0, equals);
-    const Origin origin = origin_of(Origin::Kind::set, key);
+    const Bytes flag = index < sources.set_flags.size() ? sources.set_flags[index] : Bytes();
+    const Origin origin =
+        flag.empty() ? origin_of(Origin::Kind::set, key) : origin_of(Origin::Kind::flag, flag);
     if (equals == set.npos) {
       problems.add(origin, "", "has no value: write KEY=VALUE");
     } else {

@@ -35,6 +35,9 @@ struct Sources {
   std::vector<std::pair<std::string, std::string>> environment_names = {};
   std::vector<std::pair<std::string, std::string>> environment = {};  // name and value
   std::vector<std::string> sets = {};  // "key=value", in the order of the flags
+  // Of each of `sets`, by its position, the flag that was typed in place of --set: "--port". Empty,
+  // or none: --set. Messages name it.
+  std::vector<std::string> set_flags = {};
 };
 
 // The variables of this process, for Sources::environment.

@@ -29,6 +29,49 @@ std::string as_utf8(Bytes text) {
   return out;
 }
 
+struct SyntaxError {
+  const char* parser;  // what yaml-cpp says
+  const char* words;
+};
+const SyntaxError syntax_errors[] = {
+    {YAML::ErrorMsg::END_OF_SEQ_FLOW, "'[' is not closed"},
+    {YAML::ErrorMsg::END_OF_MAP_FLOW, "'{' is not closed"},
+    {YAML::ErrorMsg::FLOW_END, "a bracket closes what was not opened"},
+    {YAML::ErrorMsg::EOF_IN_SCALAR, "a quote is not closed"},
+    {YAML::ErrorMsg::DOC_IN_SCALAR, "a quote is not closed"},
+    {YAML::ErrorMsg::END_OF_MAP,
+     "expected a key with the indentation of the keys above, or the end of their group"},
+    {YAML::ErrorMsg::END_OF_SEQ,
+     "expected '- ' with the indentation of the items above, or the end of their list"},
+    {YAML::ErrorMsg::MAP_VALUE,
+     "a second value on one line: quote a text that has ': ' in it, or begin a new line"},
+    {YAML::ErrorMsg::MAP_KEY, "a key cannot begin here"},
+    {YAML::ErrorMsg::BLOCK_ENTRY,
+     "an item '- ' cannot begin here: give the list a line of its own"},
+    {YAML::ErrorMsg::UNKNOWN_TOKEN,
+     "a character that cannot begin a value: quote the text, and indent by spaces, not tabs"},
+    {YAML::ErrorMsg::CHAR_IN_BLOCK, "unexpected text behind '|' or '>'"},
+    {YAML::ErrorMsg::UNKNOWN_ANCHOR,
+     "an alias '*name' without its anchor '&name' above: quote a text that begins with '*'"},
+    {YAML::ErrorMsg::ALIAS_NOT_FOUND, "'*' without a name: quote a text that begins with '*'"},
+    {YAML::ErrorMsg::ANCHOR_NOT_FOUND, "'&' without a name: quote a text that begins with '&'"},
+    {YAML::ErrorMsg::INVALID_ANCHOR, "an anchor's name ends in a character that it cannot have"},
+    {YAML::ErrorMsg::INVALID_ALIAS, "an alias's name ends in a character that it cannot have"},
+    {YAML::ErrorMsg::INVALID_HEX, "a hexadecimal escape with another character"},
+};
+
+// The parser's words for a syntax error in words for its reader; unknown ones as they are.
+std::string words_of(const std::string& parser) {
+  for (const SyntaxError& each : syntax_errors) {
+    if (parser == each.parser) return each.words;
+  }
+  if (parser.starts_with(YAML::ErrorMsg::INVALID_ESCAPE)) {
+    return fmt::format("'\\{}' is no escape: write '\\\\' for a backslash, or use single quotes",
+                       parser.substr(Bytes(YAML::ErrorMsg::INVALID_ESCAPE).size()));
+  }
+  return parser;
+}
+
 // Ends the parse: the rest would only be more of the same.
 struct Stop {};
 
@@ -37,6 +80,13 @@ class Builder final : public YAML::EventHandler {
   Builder(const Origin& origin, Problems& problems) : origin_(origin), problems_(problems) {}
 
   Node take_root() { return std::move(root_); }
+  // Where the innermost list or group in brackets begins; nothing: none is open.
+  std::optional<YAML::Mark> open_bracket() const {
+    const auto found = std::find_if(open_.rbegin(), open_.rend(),
+                                    [](const Open& each) { return each.in_brackets; });
+    if (found == open_.rend()) return std::nullopt;
+    return found->mark;
+  }
 
   void OnDocumentStart(const YAML::Mark& mark) override {
     if (documents_++ != 0) stop(mark, "a second document begins here. Give one");
@@ -61,13 +111,13 @@ class Builder final : public YAML::EventHandler {
     add(mark, anchor, std::move(node));
   }
   void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
-                       YAML::EmitterStyle::value) override {
-    open(mark, Node::Kind::list, anchor);
+                       YAML::EmitterStyle::value style) override {
+    open(mark, Node::Kind::list, anchor, style == YAML::EmitterStyle::Flow);
   }
   void OnSequenceEnd() override { close(); }
   void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
-                  YAML::EmitterStyle::value) override {
-    open(mark, Node::Kind::map, anchor);
+                  YAML::EmitterStyle::value style) override {
+    open(mark, Node::Kind::map, anchor, style == YAML::EmitterStyle::Flow);
   }
   void OnMapEnd() override { close(); }
 
@@ -77,6 +127,7 @@ class Builder final : public YAML::EventHandler {
     YAML::Mark mark;
     YAML::anchor_t anchor;
     std::size_t nodes_before;
+    bool in_brackets = false;
     std::optional<std::string> key = {};  // of a map: its value is to come
     int key_line = 0;
     std::vector<Node> merged = {};
@@ -109,10 +160,10 @@ class Builder final : public YAML::EventHandler {
     }
   }
 
-  void open(const YAML::Mark& mark, Node::Kind kind, YAML::anchor_t anchor) {
+  void open(const YAML::Mark& mark, Node::Kind kind, YAML::anchor_t anchor, bool in_brackets) {
     if (open_.size() == depth_max) stop(mark, fmt::format("more than {} levels", depth_max));
     const std::size_t before = nodes_;
-    open_.push_back({make(mark, kind), mark, anchor, before});
+    open_.push_back({make(mark, kind), mark, anchor, before, in_brackets});
   }
   void close() {
     Open done = std::move(open_.back());
@@ -211,8 +262,12 @@ Node parse(const std::string& text, const Origin& origin, Problems& problems) {
   } catch (const Stop&) {  // said already
   } catch (const YAML::Exception& error) {
     Origin place = origin;
-    if (place.kind == Origin::Kind::file && error.mark.line >= 0) place.line = error.mark.line + 1;
-    problems.add(place, "", fmt::format("not YAML: {}", error.msg));
+    // What is not closed is told at the end of the text: its beginning is what has to be mended.
+    const bool is_open = error.msg == YAML::ErrorMsg::END_OF_SEQ_FLOW ||
+                         error.msg == YAML::ErrorMsg::END_OF_MAP_FLOW;
+    const YAML::Mark mark = (is_open ? builder.open_bracket() : std::nullopt).value_or(error.mark);
+    if (place.kind == Origin::Kind::file && mark.line >= 0) place.line = mark.line + 1;
+    problems.add(place, "", fmt::format("not YAML: {}", words_of(error.msg)));
   }
   return builder.take_root();
 }
