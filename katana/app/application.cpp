@@ -48,6 +48,7 @@ ApplicationCore::~ApplicationCore() { stop(); }
 config::Sources ApplicationCore::sources_of(const CommandLine& line) const {
   config::Sources sources;
   sources.sets = line.sets;
+  sources.set_flags = line.set_flags;
   if (embedding_) {
     sources.file = line.config.value_or("");
     return sources;

@@ -3,6 +3,10 @@
 #include <fmt/format.h>
 
 #include <string_view>
+#include <vector>
+
+#include "katana/base/text/columns.hpp"
+#include "katana/base/text/nearest_name.hpp"
 
 namespace katana::app {
 namespace {
@@ -13,25 +17,23 @@ struct Flag {
   std::string_view help;
 };
 constexpr Flag flags[] = {
-    {"--config", "FILE", "configuration, as YAML"},
-    {"--set", "KEY=VALUE", "one value of the configuration; as often as you like"},
-    {"--port", "PORT", "the same as --set http.port=PORT"},
-    {"--database", "URL", "the same as --set database.url=URL"},
-    {"--print-config", "", "print every value and where it comes from, and end"},
+    {"--config", "FILE", "read the configuration from this YAML file"},
+    {"--set", "KEY=VALUE", "set one value of the configuration; may be repeated"},
+    {"--port", "PORT", "short for --set http.port=PORT"},
+    {"--database", "URL", "short for --set database.url=URL"},
+    {"--print-config", "", "print every value and its source, and exit"},
     {"--check-config", "",
-     "say what is wrong with the configuration, and what is insecure, and start nothing: 0 or 2"},
-    {"--strict", "", "do not start with what is insecure; with --check-config: then 1"},
-    {"--print-defaults", "", "print every key with its default and its meaning, as YAML, and end"},
-    {"--print-schema", "", "print the JSON Schema of the configuration, for editors, and end"},
-    {"--print-routes", "", "start all but the server, print every route, and end"},
-    {"--print-openapi", "",
-     "print the OpenAPI document of what is served, and end: nothing is opened for it"},
-    {"--document", "NAME", "with --print-openapi: of several documents, this one"},
-    {"--health-check", "",
-     "ask the program that runs with this configuration for /health, and end: 0 or 1"},
-    {"--list-engines", "", "print every engine and whether it runs here, and end"},
-    {"--version", "", "print the version, and end"},
-    {"--help", "", "print this, and end"},
+     "validate the configuration, report insecure settings, and exit with status 0 or 2"},
+    {"--strict", "", "fail if a setting is insecure; with --check-config: exit with status 1"},
+    {"--print-defaults", "", "print every key with its default and its meaning as YAML, and exit"},
+    {"--print-schema", "", "print the JSON Schema of the configuration for editors, and exit"},
+    {"--print-routes", "", "print all routes and exit"},
+    {"--print-openapi", "", "print the OpenAPI document of the service and exit; opens nothing"},
+    {"--document", "NAME", "with --print-openapi: the document to print, if there are several"},
+    {"--health-check", "", "query /health of the running program and exit with status 0 or 1"},
+    {"--list-engines", "", "print every engine and whether it runs here, and exit"},
+    {"--version", "", "print the version and exit"},
+    {"--help", "", "print this help and exit"},
 };
 
 bool is_there(const Flag& flag, bool has_database) {
@@ -45,11 +47,28 @@ const Flag* find(std::string_view name, bool has_database) {
   return nullptr;
 }
 
+// Of a flag that there is not. A misspelled name is near to the one that was meant.
+Error unknown_flag(std::string_view argument, std::string_view name, bool has_database) {
+  if (!name.starts_with('-')) {
+    return Error(Code::invalid_argument,
+                 fmt::format("unexpected argument '{}': this program takes flags only (see --help)",
+                             argument));
+  }
+  std::vector<std::string_view> names;
+  for (const Flag& flag : flags) {
+    if (is_there(flag, has_database)) names.push_back(flag.name);
+  }
+  const std::string_view meant = nearest_name(name, names);
+  const std::string hint = meant.empty() ? "" : fmt::format("; did you mean '{}'?", meant);
+  return Error(Code::invalid_argument,
+               fmt::format("unknown flag '{}'{} (see --help)", argument, hint));
+}
+
 void take(CommandLine& line, std::string_view name, std::string value) {
   if (name == "--config") line.config = std::move(value);
-  if (name == "--set") line.sets.push_back(std::move(value));
-  if (name == "--port") line.sets.push_back("http.port=" + value);
-  if (name == "--database") line.sets.push_back("database.url=" + value);
+  if (name == "--set") line.add_set(std::move(value));
+  if (name == "--port") line.add_set("http.port=" + value, "--port");
+  if (name == "--database") line.add_set("database.url=" + value, "--database");
   if (name == "--print-config") line.print_config = true;
   if (name == "--check-config") line.check_config = true;
   if (name == "--strict") line.strict = true;
@@ -73,8 +92,7 @@ Result<CommandLine> CommandLine::parse(std::span<const char* const> arguments, b
     const std::size_t equals = argument.find('=');
     const Flag* const flag = find(argument.substr(0, equals), has_database);
     if (flag == nullptr) {
-      return fail(Code::invalid_argument,
-                  fmt::format("'{}' is no flag of this program (see --help)", argument));
+      return std::unexpected(unknown_flag(argument, argument.substr(0, equals), has_database));
     }
     const bool inside = equals != argument.npos;
     if (flag->value.empty() && inside) {
@@ -95,17 +113,21 @@ Result<CommandLine> CommandLine::parse(std::span<const char* const> arguments, b
 
 std::string CommandLine::usage(const std::string& name, const std::string& about,
                                const std::string& environment_prefix, bool has_database) {
-  std::string text = about.empty() ? "" : about + "\n\n";
-  text += fmt::format("usage: {} [FLAG…]\n", name);
+  std::string text = about.empty() ? "" : wrapped(about) + "\n\n";
+  text += fmt::format("Usage: {} [FLAG…]\n\n", name);
+  std::vector<HelpRow> rows;
   for (const Flag& flag : flags) {
     if (!is_there(flag, has_database)) continue;
-    text += fmt::format("  {:<18}{}\n", fmt::format("{} {}", flag.name, flag.value), flag.help);
+    const std::string_view space = flag.value.empty() ? "" : " ";
+    rows.push_back({fmt::format("{}{}{}", flag.name, space, flag.value), std::string(flag.help)});
   }
+  text += help_table(rows);
   if (environment_prefix.empty()) return text;
-  return text + fmt::format(
-                    "Every value may also be set by a variable: {0}HTTP__PORT=9000 is "
-                    "--set http.port=9000, and so is {0}PORT=9000.\n",
-                    environment_prefix);
+  return text + "\n" +
+         wrapped(fmt::format("Environment variables set values, too: {0}HTTP__PORT=9000 and "
+                             "{0}PORT=9000 both mean --set http.port=9000.",
+                             environment_prefix)) +
+         "\n";
 }
 
 }  // namespace katana::app

@@ -27,6 +27,7 @@ namespace katana::app {
 struct CommandLine {
   std::optional<std::string> config = {};  // a file that must be there
   std::vector<std::string> sets = {};      // "key=value", in their order; --port and --database too
+  std::vector<std::string> set_flags = {};  // of each of `sets` its flag; empty: --set
   bool print_config = false;
   bool check_config = false;
   bool strict = false;  // what is insecure is an error
@@ -39,6 +40,11 @@ struct CommandLine {
   bool list_engines = false;
   bool help = false;
   bool version = false;
+
+  void add_set(std::string set, std::string flag = {}) {
+    sets.push_back(std::move(set));
+    set_flags.push_back(std::move(flag));
+  }
 
   // Of the arguments behind the program's name.
   static Result<CommandLine> parse(std::span<const char* const> arguments,

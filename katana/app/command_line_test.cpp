@@ -3,8 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <initializer_list>
+#include <string>
 #include <vector>
+
+#include "katana/base/text/columns.hpp"
 
 namespace katana::app {
 namespace {
@@ -32,7 +36,7 @@ TEST(CommandLine, only_a_program_with_a_database_has_a_flag_for_it) {
   EXPECT_THAT(line->sets, ElementsAre("database.url=sqlite:a.db"));
   EXPECT_THAT(CommandLine::usage("users", "", "", true), HasSubstr("--database URL"));
   EXPECT_THAT(CommandLine::parse(arguments).error().describe(),
-              HasSubstr("'--database' is no flag"));
+              HasSubstr("unknown flag '--database'"));
   EXPECT_THAT(CommandLine::usage("users", ""), testing::Not(HasSubstr("--database")));
 }
 
@@ -43,10 +47,31 @@ TEST(CommandLine, nothing_is_a_command_line) {
 }
 
 TEST(CommandLine, what_is_wrong_is_named) {
-  EXPECT_THAT(parse({"--prot=1"}).error().describe(), HasSubstr("'--prot=1' is no flag"));
-  EXPECT_THAT(parse({"surplus"}).error().describe(), HasSubstr("'surplus'"));
+  EXPECT_THAT(parse({"--prot=1"}).error().describe(),
+              HasSubstr("unknown flag '--prot=1'; did you mean '--port'?"));
+  EXPECT_THAT(parse({"--verbose"}).error().describe(),
+              HasSubstr("unknown flag '--verbose' (see --help)"));
+  EXPECT_THAT(parse({"surplus"}).error().describe(), HasSubstr("unexpected argument 'surplus'"));
   EXPECT_THAT(parse({"--config"}).error().describe(), HasSubstr("--config needs a value"));
   EXPECT_THAT(parse({"--help=yes"}).error().describe(), HasSubstr("--help takes no value"));
+}
+
+TEST(CommandLine, a_flag_that_stands_for_a_key_keeps_its_name_for_messages) {
+  const auto line = parse({"--set", "http.port=1", "--port", "2"});
+  ASSERT_TRUE(line);
+  EXPECT_THAT(line->set_flags, ElementsAre("", "--port"));
+}
+
+TEST(CommandLine, no_line_of_the_help_is_wider_than_a_terminal) {
+  const std::string about(30, 'a');
+  const std::string text =
+      CommandLine::usage("users", about + " " + about + " " + about, "KATANA_", true);
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    EXPECT_LE(columns_of(Bytes(text).substr(begin, end - begin)), terminal_columns)
+        << text.substr(begin, end - begin);
+    begin = end + 1;
+  }
 }
 
 TEST(CommandLine, the_help_names_every_flag) {

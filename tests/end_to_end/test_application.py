@@ -186,7 +186,7 @@ def test_a_variable_of_its_own_sets_the_port(tmp_path):
 
 
 @pytest.mark.parametrize("flags, status, words", [
-    (["--prot", "1"], 2, "'--prot' is no flag"),
+    (["--prot", "1"], 2, "unknown flag '--prot'; did you mean '--port'?"),
     (["--set", "http.prot=1"], 2, "did you mean 'port'"),
     (["--config", "nowhere.yaml"], 2, "nowhere.yaml"),
     (["--port", "0", "--database", "sqlite:stderr/app.db"], 1,
