@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <new>
+#include <system_error>
 #include <thread>
 
 #include "katana/base/system/check.hpp"
@@ -81,6 +83,27 @@ bool is_corrupt(int code) noexcept {
 
 std::string words_of(int code) { return fmt::format("{} ({})", sqlite3_errstr(code), code); }
 
+namespace {
+
+// SQLite's words for a file that cannot be opened are the same for each cause.
+std::string why_not_opened(const Options& options, int code, int error_number) {
+  if ((code & 0xff) != SQLITE_CANTOPEN) return words_of(code);
+  const std::filesystem::path path(options.path);
+  const std::filesystem::path folder = path.parent_path();
+  std::error_code ignored;
+  if (!folder.empty() && !std::filesystem::exists(folder, ignored)) {
+    return fmt::format("the folder '{}' does not exist: create it", folder.string());
+  }
+  if (!folder.empty() && !std::filesystem::is_directory(folder, ignored)) {
+    return fmt::format("'{}' is not a folder", folder.string());
+  }
+  if (std::filesystem::is_directory(path, ignored)) return "this is a folder, not a file";
+  if (error_number == 0) return words_of(code);
+  return std::generic_category().message(error_number);
+}
+
+}  // namespace
+
 // SQLite counts what it has allocated under a lock of the process, for functions that nobody here
 // calls: a tenth of the CPU of its threads. Without effect in a program that began to use SQLite by
 // itself, and may want to know.
@@ -98,8 +121,11 @@ Result<std::unique_ptr<Connection>> Connection::open(const Options& options, Acc
   const char* const vfs = options.vfs.empty() ? nullptr : options.vfs.c_str();
   const int code = sqlite3_open_v2(options.path.c_str(), &connection->handle_, flags, vfs);
   if (code != SQLITE_OK) {
+    const int error_number =
+        connection->handle_ != nullptr ? sqlite3_system_errno(connection->handle_) : 0;
     return fail(Kind::unavailable,
-                fmt::format("cannot open the database '{}': {}", options.path, words_of(code)));
+                fmt::format("cannot open the database '{}': {}", options.path,
+                            why_not_opened(options, code, error_number)));
   }
   if (const auto good = connection->set_up(access); !good) return std::unexpected(good.error());
   return connection;

@@ -460,6 +460,25 @@ TEST_F(SqliteTest, the_lock_of_another_program_is_waited_for_once_and_then_named
   EXPECT_EQ(other.one("SELECT group_concat(id) FROM t"), "2,77");
 }
 
+TEST_F(SqliteTest, a_file_that_cannot_be_opened_is_told_with_its_cause) {
+  const auto refusal = [](const std::string& path) {
+    Options options;
+    options.path = path;
+    const auto opened = sqlite::open(options);
+    return opened ? std::string() : opened.error().describe();
+  };
+  const std::string below = folder_ / "none";
+  const std::string file = folder_.write("file", "x");
+  const auto words = [](const std::string& path, const std::string& cause) {
+    return "cannot open the database '" + path + "': " + cause;
+  };
+  EXPECT_EQ(refusal(below + "/a.db"),
+            words(below + "/a.db", "the folder '" + below + "' does not exist: create it"));
+  EXPECT_EQ(refusal("/proc"), words("/proc", "this is a folder, not a file"));
+  EXPECT_EQ(refusal(file + "/a.db"), words(file + "/a.db", "'" + file + "' is not a folder"));
+  EXPECT_EQ(refusal("/proc/a.db"), words("/proc/a.db", "No such file or directory"));
+}
+
 TEST_F(SqliteTest, a_write_that_comes_while_a_group_is_being_written_joins_it) {
   Options options;
   options.path = folder_ / "d.db";
