@@ -1,5 +1,8 @@
 #include "katana/http/handlers/dispatcher.hpp"
 
+#include <fmt/format.h>
+
+#include <array>
 #include <span>
 
 #include "katana/http/handlers/middleware_run.hpp"
@@ -18,6 +21,19 @@ bool is_served_scheme(Bytes scheme) noexcept {
 }
 
 }  // namespace
+
+// Without the heap: these are what a scan asks for.
+Reply detail::no_route(const RequestView& request) {
+  constexpr std::size_t path_shown_max = 200;
+  const Bytes target = request.head().target();  // as it was sent: decoded bytes may be no text
+  const Bytes path = target.substr(0, target.find('?'));
+  std::array<char, 320> text;
+  const auto end =
+      fmt::format_to_n(text.data(), text.size(), "No route matches {} {}{}.",
+                       request.head().method_text().substr(0, 40), path.substr(0, path_shown_max),
+                       path.size() > path_shown_max ? "…" : "");
+  return problem(404, Bytes(text.data(), end.size));
+}
 
 inline void Dispatcher::serve_handler(session::Exchange& exchange, const detail::Route& route,
                                       const RequestView& request) {
@@ -188,15 +204,16 @@ bool Dispatcher::run_before(session::Exchange& exchange, const detail::Route& ro
 
 void Dispatcher::answer_unrouted(session::Exchange& exchange, MatchKind kind, MethodSet allowed,
                                  const RequestView& request) {
-  Reply reply = problem(404, "Nothing is served under this path.");
-  if (kind == MatchKind::method_not_allowed) {
-    if (request.method() == http::Method::options) {
-      reply = Reply(204);
-    } else {
-      reply = problem(405, "This path does not serve this method; Allow names those it serves.");
-    }
-    reply.add_field("Allow", allow_value(allowed));
+  if (kind != MatchKind::method_not_allowed) {
+    detail::send_reply(exchange, service_.fallback(), &request, detail::no_route(request));
+    return;
   }
+  Reply reply = request.method() == http::Method::options
+                    ? Reply(204)
+                    : problem(405,
+                              "This path does not serve this method; Allow names those it "
+                              "serves.");
+  reply.add_field("Allow", allow_value(allowed));
   detail::send_reply(exchange, service_.fallback(), &request, std::move(reply));
 }
 

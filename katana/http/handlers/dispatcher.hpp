@@ -20,6 +20,14 @@
 
 namespace katana {
 
+namespace detail {
+
+// 404, with the method and the path of the request. What is switched off answers so as well: nobody
+// learns that it is there.
+Reply no_route(const RequestView& request);
+
+}  // namespace detail
+
 class Dispatcher final : public session::RequestHandler {
  public:
   explicit Dispatcher(const Service& service)

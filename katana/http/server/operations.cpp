@@ -7,6 +7,7 @@
 #include <cstring>
 #include <utility>
 
+#include "katana/http/handlers/dispatcher.hpp"
 #include "katana/http/server/listener_options.hpp"
 #include "katana/wire/http/characters.hpp"
 #include "katana/wire/http/forwarded.hpp"
@@ -74,8 +75,6 @@ bool has_token(const RequestView& request, Bytes token) noexcept {
   if (!http::equals_ignoring_case(field.substr(0, scheme.size()), scheme)) return false;
   return is_token(field.substr(std::min(field.size(), scheme.size())), token);
 }
-
-Reply not_found() { return problem(404, "Nothing is served under this path."); }
 
 }  // namespace
 
@@ -174,7 +173,7 @@ Middleware OperationsGuard::pages() const {
                             session::Exchange& exchange) -> std::optional<Reply> {
     switch (judge(request, exchange)) {
       case Verdict::passes: break;
-      case Verdict::off: return not_found();
+      case Verdict::off: return detail::no_route(request);
       case Verdict::strange: return strange_host();
       case Verdict::unknown:
         return problem(401, "This page is for those who have the token: Authorization: Bearer …")
@@ -201,7 +200,8 @@ Middleware OperationsGuard::application() const {
   Middleware middleware;
   middleware.admit = [this](const RequestView& request,
                             session::Exchange& exchange) -> std::optional<Reply> {
-    if (rules_.listener && exchange.listener() == *rules_.listener) return not_found();
+    if (rules_.listener && exchange.listener() == *rules_.listener)
+      return detail::no_route(request);
     if (rules_.hosts.empty()) return std::nullopt;
     // A proxy may pass the one on and write the other, and the client may have written either.
     const Bytes named = request.authority();
