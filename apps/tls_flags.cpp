@@ -4,20 +4,19 @@ namespace katana::apps {
 
 void TlsFlags::describe(CLI::App& app) {
   app.add_option("--tls-cert", certificates_,
-                 "speak TLS: PEM file of the certificate and its chain; may be given again, each "
-                 "with its --tls-key, and clients choose by name (SNI)");
+                 "use TLS with the certificate and its chain in this PEM file; may be repeated, "
+                 "each with its --tls-key, and clients choose by name (SNI)");
   app.add_option("--tls-key", keys_, "PEM file of the private key");
   app.add_flag("--tls-dev", development_,
-               "speak TLS with a certificate for localhost that is made at the start and signs "
-               "itself");
-  app.add_option("--tls-min", version_min_, "oldest version of TLS: 1.2 or 1.3")
+               "use TLS with a self-signed certificate for localhost that is made at "
+               "the start");
+  app.add_option("--tls-min", version_min_, "lowest version of TLS: 1.2 or 1.3")
       ->check(CLI::IsMember({"1.2", "1.3"}))
       ->capture_default_str();
-  app.add_option(
-      "--tls-client-ca", client_authorities_,
-      "PEM file of authorities: clients must show a certificate that one of them signed");
+  app.add_option("--tls-client-ca", client_authorities_,
+                 "PEM file of authorities; clients need a certificate that one of them signed");
   app.add_option("--tls-handshake-s", handshake_s_,
-                 "seconds that a handshake may take; then the connection is cut off")
+                 "most seconds of a handshake; then the connection is closed")
       ->check(CLI::Range(0.1, 3600.0))
       ->capture_default_str();
 }

@@ -74,11 +74,10 @@ void describe_network(CLI::App& app, Flags& flags) {
         fmt::print("{}", server::list_engines());
         throw CLI::Success();
       },
-      "print every engine and whether it runs here, and end");
+      "print every engine and whether it runs here, and exit");
   app.add_flag("--pin", flags.pin, "pin each reactor to a CPU");
   app.add_option("--host", flags.hosts,
-                 "one more name of this server, to which the metrics port answers; it does to "
-                 "localhost and the address")
+                 "accept this Host on the metrics port, beside localhost and the address")
       ->allow_extra_args(false);
   app.add_option("--metrics-port", flags.metrics_port,
                  "port of /metrics, /health and /ready on the same address; 0 lets the kernel "
@@ -95,64 +94,64 @@ void describe_network(CLI::App& app, Flags& flags) {
 
 void describe_cluster(CLI::App& app, Flags& flags) {
   app.add_option("--bus", flags.bus_url,
-                 "what leads to the other servers of the same chat: nats://HOST:PORT,…; memory: "
-                 "there are none")
+                 "bus to the other servers of this chat: nats://HOST:PORT,… or memory (no others)")
       ->capture_default_str();
   app.add_option("--bus-prefix", flags.bus_prefix,
-                 "of the subjects on the bus: servers with the same are one chat")
+                 "prefix of the subjects on the bus; servers with the same prefix are one chat")
       ->check([](const std::string& text) {
         const bool is_token = bus::is_subject(text) && text.find('.') == std::string::npos;
         return is_token ? std::string() : "must be one word without '.', '*' and '>'";
       })
       ->capture_default_str();
-  app.add_option("--node", flags.node,
-                 "name of this server, which no other one has; default: host name and port")
+  app.add_option("--node", flags.node, "unique name of this server; default: host name and port")
       ->check([](const std::string& text) {
         return text.size() <= 255 ? std::string() : "must have at most 255 bytes";
       });
   app.add_option("--node-slot", flags.node_slot,
-                 "last three digits of the numbers of clients here, which no other server has; "
-                 "default: chosen, and left to whoever had it before")
+                 "last three digits of the client numbers of this server, unique among the "
+                 "servers; default: chosen at the start")
       ->check(CLI::Range(0, chat::cluster::slots - 1));
   app.add_option("--history", flags.history,
-                 "messages that who joins a room is told of it; 0: none")
+                 "messages of a room that a new member receives; 0: none")
       ->check(CLI::Range(0u, 1000u))
       ->capture_default_str();
   app.add_option("--history-bytes-max", flags.history_bytes_max,
-                 "memory kept for the history of a room")
+                 "most memory for the history of a room")
       ->check(CLI::Range(std::size_t{1024}, std::size_t{1} << 24))
       ->capture_default_str();
 }
 
 void describe_limits(CLI::App& app, Flags& flags) {
   app.add_option("--slow-reader", flags.slow_reader,
-                 "what becomes of a client whose queue is full: drop (its oldest messages, and it "
-                 "is told how many) or disconnect")
+                 "when the queue of a client is full: drop its oldest messages and tell it how "
+                 "many, or disconnect it")
       ->check(CLI::IsMember({"drop", "disconnect"}))
       ->capture_default_str();
-  app.add_option("--queue-bytes-max", flags.queue_bytes_max, "memory kept for one client's queue")
+  app.add_option("--queue-bytes-max", flags.queue_bytes_max,
+                 "most memory for the queue of a client")
       ->check(CLI::Range(chat::queue_bytes_min, std::size_t{1} << 30))
       ->capture_default_str();
   app.add_option("--held-mib", flags.held_mib,
-                 "MiB of all queues of a reactor; beyond 7/8 the longest are dropped; 0: 16 KiB a "
-                 "connection, at least 64 MiB")
+                 "most memory for all queues of a reactor, in MiB; from 7/8 on the longest queues "
+                 "are dropped; 0: 16 KiB for each connection, at least 64 MiB")
       ->check(CLI::Range(0u, 1u << 20))
       ->capture_default_str();
-  app.add_option("--connections-max", flags.connections_max, "open connections of all reactors")
+  app.add_option("--connections-max", flags.connections_max, "most open connections")
       ->check(CLI::Range(1u, 1u << 20))
       ->capture_default_str();
-  app.add_option("--rooms-max", flags.rooms_max, "rooms, with the lobby")
+  app.add_option("--rooms-max", flags.rooms_max, "most rooms, including the lobby")
       ->check(CLI::Range(1u, 1u << 16))
       ->capture_default_str();
-  app.add_option("--line-bytes-max", flags.line_bytes_max, "length of a line, without its end")
+  app.add_option("--line-bytes-max", flags.line_bytes_max,
+                 "most bytes of a line, without its line end")
       ->check(CLI::Range(std::size_t{64}, std::size_t{64 * 1024}))
       ->capture_default_str();
   app.add_option("--rate-max", flags.rate_max,
-                 "lines that a client may send in a second; it is read later if it sends more; 0: "
-                 "no limit")
+                 "lines a second that the server reads from a client; more wait; 0: no limit")
       ->check(CLI::Range(0u, 1'000'000u))
       ->capture_default_str();
-  app.add_option("--rate-burst", flags.rate_burst, "lines that it may be ahead of that")
+  app.add_option("--rate-burst", flags.rate_burst,
+                 "lines that a client may send at once above that rate")
       ->check(CLI::Range(1u, 1'000'000u))
       ->capture_default_str();
   const CLI::Range seconds_range(0.0, 1e8);
@@ -161,17 +160,19 @@ void describe_limits(CLI::App& app, Flags& flags) {
       ->check(seconds_range)
       ->capture_default_str();
   app.add_option("--ping-s", flags.ping_s,
-                 "seconds without a line after which it is asked for one; 0: never")
+                 "seconds without a line after which the server sends a ping; 0: never")
       ->check(seconds_range)
       ->capture_default_str();
   app.add_option("--send-timeout-s", flags.send_timeout_s,
-                 "seconds that a client may take nothing at all of what waits for it")
+                 "seconds after which a client that reads nothing is disconnected")
       ->check(CLI::Range(0.1, 1e8))
       ->capture_default_str();
-  app.add_option("--drain-s", flags.drain_s, "seconds that SIGTERM gives to take what waits")
+  app.add_option("--drain-s", flags.drain_s,
+                 "seconds after SIGTERM in which clients may read what is queued")
       ->check(CLI::Range(0.0, 3600.0))
       ->capture_default_str();
-  app.add_flag("--notices", flags.notices, "tell a room who joins and leaves");
+  app.add_flag("--notices", flags.notices,
+               "tell the members of a room when a client joins or leaves");
   app.add_option("--farewell", flags.farewell, "last line when the server stops; empty: none")
       ->check([](const std::string& text) {
         const bool fits = text.size() <= 1024 && text.find('\n') == std::string::npos;
@@ -313,7 +314,7 @@ int serve(const Flags& flags, const server::EngineChoice& engine,
 
 int main(int count, char** arguments) {
   const auto start = std::chrono::steady_clock::now();
-  CLI::App app("Lines of text from each client to all others in its room.", program);
+  CLI::App app("Send lines of text from each client to all others in its room.", program);
   app.set_version_flag("--version", fmt::format("{} {}", program, KATANA_VERSION));
   Flags flags;
   describe_network(app, flags);

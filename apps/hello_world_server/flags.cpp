@@ -13,19 +13,19 @@ namespace {
 void describe_tls(CLI::App& app, Flags& flags) {
   flags.tls.describe(app);
   app.add_option("--hsts-s", flags.hsts_s,
-                 "seconds for which browsers shall come back by HTTPS only; 0: not said")
+                 "seconds for which browsers use HTTPS only (HSTS); 0: no header")
       ->check(CLI::Range(0.0, 1e9))
       ->capture_default_str();
 }
 
 void describe_restart(CLI::App& app, Flags& flags) {
   app.add_option("--restart-spread-s", flags.restart_spread_s,
-                 "seconds over which WebSockets are told to come back when SIGUSR2 has another "
-                 "process of this program serve")
+                 "seconds over which WebSocket clients are asked to reconnect in a zero-downtime "
+                 "restart (SIGUSR2)")
       ->check(CLI::Range(0.0, 3600.0))
       ->capture_default_str();
   app.add_option("--restart-ready-s", flags.restart_ready_s,
-                 "seconds in which that has to be ready, or this one goes on")
+                 "seconds the new process may take to start; then the old one keeps serving")
       ->check(CLI::Range(0.1, 3600.0))
       ->capture_default_str();
 }
@@ -37,9 +37,9 @@ void describe(CLI::App& app, Flags& flags) {
       [](std::string& text) { return text.empty() ? std::string("must not be empty") : ""; }, "");
   app.add_option("--address", flags.address, "numeric address to listen on")->capture_default_str();
   app.add_option("--host", flags.hosts,
-                 "one more name of this server, under which every client is shown "
-                 "/metrics and the details of /health and /ready; without any they are for clients "
-                 "of this machine, if it listens on a loopback address")
+                 "accept this Host for /metrics and the details of /health and /ready from every "
+                 "client; without --host only clients of this machine see them, if the server "
+                 "listens on a loopback address")
       ->allow_extra_args(false);
   app.add_option("--port", flags.port, "port to listen on; 0 lets the kernel choose")
       ->envname("HELLO_PORT")
@@ -59,46 +59,44 @@ void describe(CLI::App& app, Flags& flags) {
         fmt::print("{}", katana::server::list_engines());
         throw CLI::Success();
       },
-      "print every engine and whether it runs here, and end");
+      "print every engine and whether it runs here, and exit");
   app.add_flag("--kernel-balance", flags.kernel_balance,
-               "leave each connection to the reactor that the kernel has chosen");
+               "keep each connection on the reactor that the kernel chose");
   app.add_flag("--pin", flags.pin, "pin each reactor to a CPU");
   app.add_flag("--close-after-each", flags.close_after_each,
-               "end every connection after one request");
-  app.add_flag("--http2-only", flags.http2_only,
-               "refuse HTTP/1.1; otherwise a connection speaks what it begins with");
-  app.add_option("--connections-max", flags.connections_max, "open connections of each reactor")
+               "close every connection after one request");
+  app.add_flag("--http2-only", flags.http2_only, "serve HTTP/2 only; default: HTTP/1.1 and HTTP/2");
+  app.add_option("--connections-max", flags.connections_max,
+                 "most open connections of each reactor")
       ->check(CLI::Range(1u, 1u << 24))
       ->capture_default_str();
   app.add_option("--output-mib", flags.output_mib,
-                 "blocks of each reactor for what peers have yet to take, in MiB")
+                 "most memory of each reactor for unsent output, in MiB")
       ->check(CLI::Range(1u, 1u << 20))
       ->capture_default_str();
   app.add_option("--held-mib", flags.held_mib,
-                 "contents, messages and suspended handlers of each reactor, in MiB; 0: 16 KiB a "
-                 "connection, 64 MiB at least")
+                 "most memory of each reactor for bodies, messages and suspended handlers, in MiB; "
+                 "0: 16 KiB for each connection, at least 64 MiB")
       ->check(CLI::Range(0u, 1u << 20))
       ->capture_default_str();
-  app.add_option("--drain-s", flags.drain_s, "seconds that SIGTERM gives to requests in flight")
+  app.add_option("--drain-s", flags.drain_s, "seconds that requests in flight have after SIGTERM")
       ->check(CLI::Range(0.0, 3600.0))
       ->capture_default_str();
   describe_restart(app, flags);
-  app.add_option(
-         "--access-log", flags.access_log,
-         "a record of every request: FILE (JSON lines if it ends in .jsonl, for katana-log if "
-         "in .bin), or - for standard error; default: none")
+  app.add_option("--access-log", flags.access_log,
+                 "file for a record of every request: JSON lines if it ends in .jsonl, binary for "
+                 "katana-log if in .bin; - is standard error; default: none")
       ->check(not_empty);
   app.add_option("--websocket-bytes-max", flags.websocket_bytes_max,
-                 "of one message on /ws; a larger one ends its connection")
+                 "most bytes of a message on /ws; a larger one closes the connection")
       ->check(CLI::Range(1u, 1u << 30))
       ->capture_default_str();
   app.add_flag("--websocket-deflate", flags.websocket_deflate,
-               "agree to compression on /ws (permessage-deflate)");
-  app.add_option("--files", flags.files,
-                 "a folder whose files are served below /files; default: none")
+               "accept compression on /ws (permessage-deflate)");
+  app.add_option("--files", flags.files, "folder to serve below /files; default: none")
       ->check(not_empty);
   app.add_flag("--compress", flags.compress,
-               "compress files, and decode what is sent to /upload, which answers with its size");
+               "compress files, and decode compressed bodies sent to /upload");
   describe_tls(app, flags);
 }
 

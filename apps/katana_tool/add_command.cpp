@@ -197,8 +197,8 @@ Result<int> add_migration(const AddFlags& flags) {
 }  // namespace
 
 void add_add_command(CLI::App& app, std::function<int()>& chosen) {
-  CLI::App* const add = app.add_subcommand(
-      "add", "Add a route, a job, a migration or units of systemd to the project.");
+  CLI::App* const add =
+      app.add_subcommand("add", "Add a route, a job, a migration or systemd units to the project.");
   add->require_subcommand(1);
   const auto flags = std::make_shared<AddFlags>();
   const auto run = [flags, &chosen](Result<int> (*action)(const AddFlags&)) {
@@ -211,26 +211,26 @@ void add_add_command(CLI::App& app, std::function<int()>& chosen) {
       };
     };
   };
-  CLI::App* const route = add->add_subcommand("route", "A handler, and its line among the routes.");
+  CLI::App* const route = add->add_subcommand("route", "Add a handler and its route.");
   route->add_option("METHOD", flags->method, "GET, POST, PUT, PATCH or DELETE")
       ->required()
       ->check(CLI::IsMember(std::vector<std::string>(methods.begin(), methods.end())));
   route->add_option("PATH", flags->path, "such as /items/{id}")->required();
   const auto add_file = [&flags](CLI::App& to) {
-    to.add_option("--file", flags->file, "the source that it goes to")
+    to.add_option("--file", flags->file, "source file to add it to")
         ->type_name("FILE")
         ->capture_default_str();
   };
   add_file(*route);
   route->callback(run(&add_route));
-  CLI::App* const job = add->add_subcommand("job", "A coroutine that runs again and again.");
-  job->add_option("NAME", flags->name, "of the job and its function")->required();
+  CLI::App* const job = add->add_subcommand("job", "Add a coroutine that runs at an interval.");
+  job->add_option("NAME", flags->name, "name of the job and of its function")->required();
   job->add_option("--every", flags->every, "such as 30s, 10m or 2h")->capture_default_str();
   add_file(*job);
   job->callback(run(&add_job));
-  CLI::App* const migration = add->add_subcommand("migration", "The next numbered SQL file.");
-  migration->add_option("NAME", flags->name, "of the file, behind its number")->required();
-  migration->add_option("--folder", flags->folder, "the folder of the migrations")
+  CLI::App* const migration = add->add_subcommand("migration", "Add the next numbered SQL file.");
+  migration->add_option("NAME", flags->name, "name of the file, after its number")->required();
+  migration->add_option("--folder", flags->folder, "folder of the migrations")
       ->type_name("DIRECTORY")
       ->capture_default_str();
   migration->callback(run(&add_migration));

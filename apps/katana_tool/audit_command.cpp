@@ -70,15 +70,15 @@ void add_audit_command(CLI::App& app, std::function<int()>& chosen) {
   audit->require_subcommand(1);
   auto flags = std::make_shared<AuditFlags>();
   CLI::App* const verify = audit->add_subcommand(
-      "verify", "Whether anything was changed in an audit log, taken out of it or cut off.");
+      "verify", "Check that no record of an audit log was changed or removed.");
   verify->add_option("FILE", flags->files, "files of the log, oldest first")
       ->type_name("FILE")
       ->required();
-  verify->add_option("--key-file", flags->key_file, "the key of its chain (audit.key_file)")
+  verify->add_option("--key-file", flags->key_file, "key of the chain (audit.key_file)")
       ->type_name("FILE");
   verify
       ->add_option("--anchor", flags->anchor,
-                   "a line NUMBER:CHAIN that was kept elsewhere; else that of FILE.head")
+                   "a line NUMBER:CHAIN that was stored elsewhere; default: the one in FILE.head")
       ->type_name("NUMBER:CHAIN");
   verify->callback([flags, &chosen] { chosen = [flags] { return run(*flags); }; });
 }

@@ -6,10 +6,12 @@
 #include <set>
 #include <string_view>
 
-#include "katana_tool/option_words.hpp"
+#include "apps/option_words.hpp"
 
 namespace katana::tool {
 namespace {
+
+using namespace command_line;
 
 // What the words before the cursor say.
 struct Place {

@@ -279,17 +279,18 @@ Result<int> run(const DevFlags& flags) {
 void add_dev_command(CLI::App& app, std::function<int()>& chosen) {
   auto flags = std::make_shared<DevFlags>();
   CLI::App* const dev = app.add_subcommand(
-      "dev", "Build and run the project here, again whenever a file changes; the port stays open.");
-  dev->add_option("--port", flags->port, "the port that it serves")->capture_default_str();
-  dev->add_option("--address", flags->address, "numeric IPv4 address")->capture_default_str();
-  dev->add_option("--build-dir", flags->build_folder, "the folder of the build")
+      "dev", "Build and run the project; repeat when a file changes. The port stays open.");
+  dev->add_option("--port", flags->port, "port to serve")->capture_default_str();
+  dev->add_option("--address", flags->address, "numeric IPv4 address to listen on")
+      ->capture_default_str();
+  dev->add_option("--build-dir", flags->build_folder, "build folder")
       ->type_name("DIRECTORY")
       ->capture_default_str();
   dev->add_option("--program", flags->program,
-                  "the program, when it is not BUILD-DIR/NAME of project(NAME)")
+                  "program to run; default: BUILD-DIR/NAME of project(NAME)")
       ->type_name("PROGRAM");
   dev->add_option("ARGUMENT", flags->arguments,
-                  "for the program, behind --; without any: --set development=true");
+                  "arguments of the program, after --; default: --set development=true");
   dev->callback([flags, &chosen] {
     chosen = [flags] {
       if (flags->arguments.empty()) flags->arguments = {"--set", "development=true"};

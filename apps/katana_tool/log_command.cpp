@@ -146,15 +146,15 @@ void add_log_command(CLI::App& app, std::function<int()>& chosen) {
   auto flags = std::make_shared<LogFlags>();
   CLI::App* const command =
       app.add_subcommand("log", "Print binary logs as text or as JSON lines.");
-  command->add_option("FILE", flags->files, "binary logs, oldest first; - is standard input")
+  command->add_option("FILE", flags->files, "binary logs, oldest first; - reads standard input")
       ->type_name("FILE")
       ->required();
   command->add_option("--format", flags->format, "text or json")
       ->check(CLI::IsMember({"text", "json"}))
       ->capture_default_str();
-  command->add_option("--level", flags->level, "leave out what is below this level")
+  command->add_option("--level", flags->level, "omit records below this level")
       ->capture_default_str();
-  command->add_option("--logger", flags->logger, "only this logger");
+  command->add_option("--logger", flags->logger, "print only records of this logger");
   command->callback([flags, command, &chosen] {
     chosen = [flags, command] {
       if (command->get_name() != "log") log_name = command->get_name();

@@ -8,8 +8,10 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "apps/command_line.hpp"
+#include "apps/option_words.hpp"
 #include "katana_tool/add_command.hpp"
 #include "katana_tool/audit_command.hpp"
 #include "katana_tool/completion.hpp"
@@ -58,8 +60,14 @@ std::optional<std::string> unknown_command(const CLI::App& app,
     const auto found =
         at->get_subcommands([&](const CLI::App* each) { return each->get_name() == word; });
     if (found.empty()) {
-      return fmt::format("there is no command '{}'; '{} --help' lists them", word,
-                         at == &app ? app.get_name() : app.get_name() + " " + at->get_name());
+      std::vector<std::string> names;
+      for (const CLI::App* const each : command_line::subcommands_of(*at)) {
+        names.push_back(each->get_name());
+      }
+      const std::string command =
+          at == &app ? app.get_name() : app.get_name() + " " + at->get_name();
+      return fmt::format("there is no command '{}'{} ('{} --help' lists all)", word,
+                         command_line::did_you_mean(word, names), command);
     }
     at = found.front();
   }
@@ -69,7 +77,7 @@ std::optional<std::string> unknown_command(const CLI::App& app,
 }  // namespace
 
 int main(int count, char** arguments) {
-  CLI::App app("Make, extend and run programs that use KATANA.", "katana");
+  CLI::App app("Create, extend and run programs that use KATANA.", "katana");
   app.set_version_flag("--version", "katana " KATANA_VERSION);
   app.require_subcommand(1);
   std::function<int()> chosen;

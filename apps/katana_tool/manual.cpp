@@ -4,12 +4,14 @@
 
 #include <string_view>
 
-#include "katana_tool/option_words.hpp"
+#include "apps/option_words.hpp"
 #include "katana_tool/template_text.hpp"
 #include "katana_tool_templates.hpp"
 
 namespace katana::tool {
 namespace {
+
+using namespace command_line;
 
 // troff reads a backslash, a hyphen, and a line that begins with a dot or an apostrophe; what is
 // beyond ASCII has names.
@@ -55,19 +57,8 @@ std::string flag_line(const CLI::Option& flag) {
   return value.empty() ? line : fmt::format("{} \\fI{}\\fR", line, escaped(value));
 }
 
-std::string meaning(const CLI::Option& option) {
-  std::string text = option.get_description();
-  if (const auto choices = choices_of(option); !choices.empty()) {
-    const std::string words = CLI::detail::join(choices, ", ");
-    if (text.empty()) text = words;
-  }
-  if (!option.get_default_str().empty())
-    text += fmt::format("; default: {}", option.get_default_str());
-  return paragraph(text);
-}
-
 void add_entry(std::string& page, const std::string& head, const CLI::Option& option) {
-  page += fmt::format(".TP\n{}\n{}\n", head, meaning(option));
+  page += fmt::format(".TP\n{}\n{}\n", head, paragraph(meaning_of(option)));
 }
 
 std::string synopsis(const CLI::App& app, const std::string& name) {

@@ -67,17 +67,17 @@ int run(const MigrateFlags& flags) {
 void add_migrate_command(CLI::App& app, std::function<int()>& chosen) {
   auto flags = std::make_shared<MigrateFlags>();
   CLI::App* const command = app.add_subcommand(
-      "migrate", "Apply numbered SQL files (0001_name.sql, …), each once, all or none.");
+      "migrate", "Apply the SQL files that were not applied yet (0001_name.sql, …): all or none.");
   command
       ->add_option("--database", flags->database,
-                   "the SQLite file (FILE or sqlite:FILE), made if it is missing; or "
+                   "SQLite file (FILE or sqlite:FILE), created if it does not exist, or "
                    "postgresql://USER@HOST/NAME")
       ->type_name("FILE")
       ->required();
-  command->add_option("--dir", flags->folder, "the folder of the migrations")
+  command->add_option("--dir", flags->folder, "folder of the migrations")
       ->type_name("DIRECTORY")
       ->required();
-  command->add_flag("--dry-run", flags->dry_run, "do everything, report it, and undo it");
+  command->add_flag("--dry-run", flags->dry_run, "apply them, report, and roll back");
   command->add_option("--wait", flags->wait_s, "seconds to wait for the lock of another program")
       ->check(CLI::Range(0.0, 3600.0))
       ->capture_default_str();

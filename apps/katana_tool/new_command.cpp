@@ -1,7 +1,6 @@
 #include "katana_tool/new_command.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -48,26 +47,49 @@ constexpr File files[] = {
     {"tests/app_test.cpp", embedded::file_app_test_cpp_in},
 };
 
-// Of CMake, which no target can be called, and ours.
-const std::set<std::string, std::less<>> reserved_names = {
-    "all",     "clean",          "depend",     "edit_cache",
-    "help",    "install",        "katana",     "list_install_components",
-    "package", "package_source", "preinstall", "rebuild_cache",
-    "test"};
+constexpr std::size_t name_bytes_max = 40;
+
+// Targets of CMake.
+const std::set<std::string, std::less<>> reserved_names = {"all",
+                                                           "clean",
+                                                           "depend",
+                                                           "edit_cache",
+                                                           "help",
+                                                           "install",
+                                                           "list_install_components",
+                                                           "package",
+                                                           "package_source",
+                                                           "preinstall",
+                                                           "rebuild_cache",
+                                                           "test"};
+
+std::string lower(std::string_view text) {
+  std::string small(text);
+  std::ranges::transform(small, small.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
+  return small;
+}
 
 Result<void> check_name(std::string_view name) {
-  const auto allowed = [](char c) {
+  std::string wrong;
+  if (name.empty() || name[0] < 'a' || name[0] > 'z') wrong = "the first character has to be a-z";
+  if (name.size() > name_bytes_max) {
+    wrong = fmt::format("it has {} characters, and {} are allowed", name.size(), name_bytes_max);
+  }
+  const auto is_allowed = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
   };
-  const bool fits = !name.empty() && name.size() <= 40 && name[0] >= 'a' && name[0] <= 'z' &&
-                    std::ranges::all_of(name, allowed);
-  if (!fits || reserved_names.contains(name)) {
-    return fail(Code::invalid_argument,
-                fmt::format("'{}' is no name for a project: begin with a letter, and take a-z, "
-                            "0-9, - and _, at most 40, and no target of CMake ({})",
-                            name, fmt::join(reserved_names, ", ")));
+  if (const auto bad = std::ranges::find_if_not(name, is_allowed); bad != name.end()) {
+    wrong = *bad >= 'A' && *bad <= 'Z'
+                ? fmt::format("upper-case letters are not allowed; try '{}'", lower(name))
+                : "only a-z, 0-9, '-' and '_' are allowed";
   }
-  return {};
+  if (name == "katana") wrong = "this is the name of the library";
+  if (reserved_names.contains(name)) wrong = "CMake has a target of this name";
+  if (wrong.empty()) return {};
+  return fail(Code::invalid_argument,
+              fmt::format("'{}' cannot be the name of a project: {}", name, wrong));
 }
 
 std::string with_underscores(std::string name) {
@@ -133,8 +155,8 @@ TemplateValues values_of_project(const std::string& name) {
 void add_new_command(CLI::App& app, std::function<int()>& chosen) {
   auto flags = std::make_shared<NewFlags>();
   CLI::App* const command =
-      app.add_subcommand("new", "Write a project that builds, runs and is tested.");
-  command->add_option("NAME", flags->name, "of the project, its program and its folder")
+      app.add_subcommand("new", "Create a project that builds, runs and has tests.");
+  command->add_option("NAME", flags->name, "name of the project, its program and its folder")
       ->required();
   command->add_option("--database", flags->database, "sqlite, postgres or none")
       ->check(CLI::IsMember({"sqlite", "postgres", "none"}))
@@ -142,7 +164,7 @@ void add_new_command(CLI::App& app, std::function<int()>& chosen) {
   command->add_option("--with", flags->with, "any of websocket, openapi, job")
       ->delimiter(',')
       ->check(CLI::IsMember({"websocket", "openapi", "job"}));
-  command->add_option("--directory", flags->folder, "where, when it is not called NAME")
+  command->add_option("--directory", flags->folder, "output folder (default: NAME)")
       ->type_name("DIRECTORY");
   command->callback([flags, &chosen] {
     chosen = [flags] {

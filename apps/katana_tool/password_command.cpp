@@ -93,15 +93,15 @@ int run(const passwords::HashCost& cost) {
 
 void add_password_command(CLI::App& app, std::function<int()>& chosen) {
   CLI::App* const password = app.add_subcommand(
-      "password", "Hash a password by argon2id, as configurations and tables keep it.");
+      "password", "Hash a password with argon2id for a configuration or a table.");
   auto cost = std::make_shared<passwords::HashCost>();
   password->add_option("--memory-kib", cost->memory_kib, "memory of one hash")
       ->check(CLI::Range(8U, passwords::memory_kib_max))
       ->capture_default_str();
-  password->add_option("--passes", cost->passes, "passes over that memory")
+  password->add_option("--passes", cost->passes, "passes over this memory")
       ->check(CLI::Range(1U, passwords::passes_max))
       ->capture_default_str();
-  password->add_option("--lanes", cost->lanes, "parts of it that could be made at the same time")
+  password->add_option("--lanes", cost->lanes, "lanes of this memory (parallelism)")
       ->check(CLI::Range(1U, passwords::lanes_max))
       ->capture_default_str();
   password->callback([cost, &chosen] { chosen = [cost] { return run(*cost); }; });

@@ -67,13 +67,14 @@ void add_program_commands(CLI::App& app, std::function<int()>& chosen) {
     CLI::App* const command = to.add_subcommand(name, about);
     command
         ->add_option("--program", flags->program,
-                     "the program; default: build/NAME of project(NAME)")
+                     "program to ask; default: build/NAME of project(NAME)")
         ->type_name("PROGRAM");
     command
         ->add_option("--config", flags->config_file,
-                     "its file of settings; default: NAME.yaml, if it is there")
+                     "configuration file; default: NAME.yaml if it exists")
         ->type_name("FILE");
-    command->add_option("--set", flags->sets, "KEY=VALUE, as for the program");
+    command->add_option("--set", flags->sets,
+                        "set one value of the configuration; may be repeated");
     command->callback([&chosen, flags, question] {
       chosen = [flags, question] {
         const auto status = ask_program(*flags, question);
@@ -85,11 +86,12 @@ void add_program_commands(CLI::App& app, std::function<int()>& chosen) {
   };
   add(app, "routes", "Print the routes of the project's program.", "--print-routes");
   CLI::App* const config =
-      app.add_subcommand("config", "The configuration of the project's program.");
+      app.add_subcommand("config", "Print or check the configuration of the project's program.");
   config->require_subcommand(1);
-  add(*config, "print", "Every setting with its value and where that came from.", "--print-config");
-  add(*config, "check", "What is wrong with it; status 2 if something is.", "--check-config");
-  add(*config, "schema", "Its JSON Schema, for editors that complete YAML.", "--print-schema");
+  add(*config, "print", "Print every setting with its value and its source.", "--print-config");
+  add(*config, "check", "Validate the configuration; status 2 if it is invalid.", "--check-config");
+  add(*config, "schema", "Print the JSON Schema of the configuration for editors.",
+      "--print-schema");
 }
 
 }  // namespace katana::tool

@@ -181,7 +181,7 @@ CLI::App* add_part(CLI::App& queue, const char* name, const char* help,
                    int (*run)(const QueueFlags&)) {
   CLI::App* const part = queue.add_subcommand(name, help);
   part->add_option("--database", flags->database,
-                   "the SQLite file (FILE or sqlite:FILE), or postgresql://USER@HOST/NAME")
+                   "SQLite file (FILE or sqlite:FILE) or postgresql://USER@HOST/NAME")
       ->type_name("FILE")
       ->required();
   part->callback([flags, &chosen, run] { chosen = [flags, run] { return run(*flags); }; });
@@ -189,7 +189,7 @@ CLI::App* add_part(CLI::App& queue, const char* name, const char* help,
 }
 
 void add_queue_and_ids(CLI::App* part, QueueFlags& flags, bool wants_ids) {
-  part->add_option("QUEUE", flags.queue, "the name of the queue")->type_name("QUEUE")->required();
+  part->add_option("QUEUE", flags.queue, "name of the queue")->type_name("QUEUE")->required();
   part->add_option("ID", flags.ids, "ids of jobs, as `katana queue show` lists them")
       ->type_name("ID")
       ->check(CLI::PositiveNumber)
@@ -199,32 +199,31 @@ void add_queue_and_ids(CLI::App* part, QueueFlags& flags, bool wants_ids) {
 }  // namespace
 
 void add_queue_command(CLI::App& app, std::function<int()>& chosen) {
-  CLI::App* const queue =
-      app.add_subcommand("queue", "The job queue of a database: what waits, and dead letters.");
+  CLI::App* const queue = app.add_subcommand(
+      "queue", "Inspect the job queues of a database, and retry or drop dead letters.");
   queue->require_subcommand(1);
   auto flags = std::make_shared<QueueFlags>();
-  add_part(*queue, "list",
-           "Each queue, and how many of its jobs are ready, delayed, running, dead.", flags, chosen,
-           run_list);
+  add_part(*queue, "list", "List the queues with their ready, delayed, running and dead jobs.",
+           flags, chosen, run_list);
   CLI::App* const show =
       add_part(*queue, "show", "Jobs of a queue, oldest first, one line of JSON each.", flags,
                chosen, run_show);
-  show->add_option("QUEUE", flags->queue, "the name of the queue")->type_name("QUEUE")->required();
+  show->add_option("QUEUE", flags->queue, "name of the queue")->type_name("QUEUE")->required();
   show->add_option("--state", flags->state, "waiting, running, done or dead")
       ->check(CLI::IsMember({"waiting", "running", "done", "dead"}))
       ->capture_default_str();
-  show->add_option("--after", flags->after, "only jobs with a higher id")->type_name("ID");
-  show->add_option("--count", flags->count, "how many at most")
+  show->add_option("--after", flags->after, "print only jobs with a higher id")->type_name("ID");
+  show->add_option("--count", flags->count, "most jobs to print")
       ->check(CLI::Range(std::size_t{1}, shown_max))
       ->capture_default_str();
-  show->add_flag("--payload", flags->with_payload, "with what the jobs are about");
+  show->add_flag("--payload", flags->with_payload, "print the payload of each job");
   CLI::App* const retry =
-      add_part(*queue, "retry", "Dead letters wait again, with all of their attempts.", flags,
+      add_part(*queue, "retry", "Queue dead letters again, with all of their attempts.", flags,
                chosen, run_retry);
   add_queue_and_ids(retry, *flags, false);
-  retry->add_flag("--all", flags->all, "all of the queue, in place of ids");
+  retry->add_flag("--all", flags->all, "all dead letters of the queue instead of ids");
   CLI::App* const drop =
-      add_part(*queue, "drop", "Remove jobs that do not run.", flags, chosen, run_drop);
+      add_part(*queue, "drop", "Remove jobs that are not running.", flags, chosen, run_drop);
   add_queue_and_ids(drop, *flags, true);
 }
 

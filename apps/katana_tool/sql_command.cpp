@@ -147,21 +147,21 @@ int run(const SqlFlags& flags) {
 void add_sql_command(CLI::App& app, std::function<int()>& chosen) {
   const auto flags = std::make_shared<SqlFlags>();
   CLI::App* const sql =
-      app.add_subcommand("sql", "Compare the SQL of the project's program with its migrations.");
+      app.add_subcommand("sql", "Check the SQL of the project's program against its migrations.");
   sql->require_subcommand(1);
   CLI::App* const command = sql->add_subcommand(
-      "check",
-      "Compare statements with the schema of the migrations: syntax, names, types, nulls.");
+      "check", "Check statements against the schema: syntax, names, types and nulls.");
   command->add_option("TARGET", flags->targets,
-                      "files that katana_check_sql() of CMake wrote; default: all of the build");
-  command->add_option("--build", flags->build, "the folder of the build")->capture_default_str();
+                      "files that CMake's katana_check_sql() wrote; default: all of the build");
+  command->add_option("--build", flags->build, "build folder")->capture_default_str();
   command->add_option("--database", flags->database,
-                      "URL of a PostgreSQL, which is left as it was; default: one is started");
+                      "URL of a PostgreSQL to ask, which is not changed; default: start one");
   command->add_flag("--update", flags->update,
-                    "ask the databases, and write sql.lock for builds without one");
-  command->add_flag("--warnings-as-errors", flags->warnings_as_errors, "any finding is an error");
-  command->add_flag("--json", flags->json, "findings as a JSON array on standard output");
-  command->add_option("--stamp", flags->stamp, "a file to write if nothing is wrong, for builds");
+                    "ask the databases, and write sql.lock for builds without a database");
+  command->add_flag("--warnings-as-errors", flags->warnings_as_errors,
+                    "treat every finding as an error");
+  command->add_flag("--json", flags->json, "print the findings as a JSON array");
+  command->add_option("--stamp", flags->stamp, "file to write if there is no error, for builds");
   command->callback([flags, &chosen] { chosen = [flags] { return run(*flags); }; });
 }
 

@@ -41,8 +41,8 @@ Result<int> write_units() {
 }  // namespace
 
 void add_systemd_command(CLI::App& add, std::function<int()>& chosen) {
-  CLI::App* const command = add.add_subcommand(
-      "systemd", "The units by which systemd runs the program, hardened, and holds its port.");
+  CLI::App* const command =
+      add.add_subcommand("systemd", "Add hardened systemd units for the program and its port.");
   command->callback([&chosen] {
     chosen = [] {
       const auto status = write_units();

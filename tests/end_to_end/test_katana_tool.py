@@ -39,12 +39,19 @@ def test_help_and_version_of_every_subcommand():
 
 
 @pytest.mark.parametrize("words, said", [
-    ((), "A subcommand is required"),
-    (("frob",), "there is no command 'frob'; 'katana --help' lists them"),
-    (("sql", "frob"), "there is no command 'frob'; 'katana sql --help' lists them"),
+    (("frob",), "there is no command 'frob' ('katana --help' lists all)"),
+    (("nwe",), "there is no command 'nwe'; did you mean 'new'? ('katana --help' lists all)"),
+    (("sql", "chekc"), "there is no command 'chekc'; did you mean 'check'? ('katana sql --help' lists all)"),
+    (("new", "shop", "--databse", "none"), "unknown flag '--databse'; did you mean '--database'? (see --help)"),
+    (("new", "shop", "surplus"), "unexpected argument 'surplus' (see --help)"),
+    (("migrate", "--dir"), "--dir needs a value"),
     (("new",), "NAME is required"),
-    (("new", "9lives"), "'9lives' is no name for a project"),
-    (("new", "katana"), "'katana' is no name for a project"),
+    (("new", "9lives"), "'9lives' cannot be the name of a project: the first character has to be a-z"),
+    (("new", "Notes"), "upper-case letters are not allowed; try 'notes'"),
+    (("new", "a" * 41), "it has 41 characters, and 40 are allowed"),
+    (("new", "a.b"), "only a-z, 0-9, '-' and '_' are allowed"),
+    (("new", "test"), "CMake has a target of this name"),
+    (("new", "katana"), "'katana' cannot be the name of a project: this is the name of the library"),
     (("new", "shop", "--with", "blockchain"), "blockchain not in"),
     (("new", "shop", "--database", "oracle"), "oracle not in"),
     (("add", "route", "FETCH", "/x"), "FETCH not in"),
@@ -57,6 +64,28 @@ def test_a_mistake_is_one_line_and_status_2(tmp_path, words, said):
     done = run(*words, cwd=tmp_path)
     assert done.returncode == 2 and said in done.stderr and done.stderr.count("\n") == 1, done.stderr
     assert files(tmp_path) == []
+
+
+@pytest.mark.parametrize("words", [(), ("sql",), ("openapi",), ("config",)])
+def test_a_command_that_needs_another_prints_its_help(words):
+    """On standard error, because nothing was done."""
+    done = run(*words)
+    assert done.returncode == 2 and done.stdout == "", done.stdout
+    assert done.stderr == run(*words, "--help").stdout
+
+
+def test_no_line_of_any_help_is_wider_than_80_columns():
+    """Of the tool with all of its commands."""
+    def helps(*words):
+        text = run(*words, "--help").stdout
+        yield " ".join(words), text
+        listed = text.partition("\nCommands:\n")[2]
+        for name in re.findall(r"^  (\w[\w-]*) ", listed, re.M):
+            yield from helps(*words, name)
+    seen = dict(helps())
+    assert len(seen) > 25 and "openapi generate" in seen, sorted(seen)
+    wide = {name: [line for line in text.splitlines() if len(line) > 80] for name, text in seen.items()}
+    assert not any(wide.values()), wide
 
 
 def test_a_folder_that_has_something_is_left_alone(tmp_path):

@@ -459,7 +459,7 @@ ChatBudget ChatServer::budget() const {
 
 std::string ChatServer::url() const {
   const bool is_v6 = options_.address.find(':') != std::string::npos;
-  const char* const scheme = options_.tls ? "https" : "http";
+  const char* const scheme = options_.tls ? "tls" : "tcp";
   return is_v6 ? fmt::format("{}://[{}]:{}", scheme, options_.address, port_)
                : fmt::format("{}://{}:{}", scheme, options_.address, port_);
 }

@@ -93,7 +93,7 @@ class ChatServer {
   std::uint16_t websocket_port() const noexcept { return websocket_port_; }
   // Of the options; it does not change.
   ChatBudget budget() const;
-  // Of the chat's port, as https:// or http://; after start().
+  // Of the chat's port, as tcp:// or tls://, because it speaks lines; after start().
   std::string url() const;
 
  private:

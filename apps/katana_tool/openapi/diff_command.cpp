@@ -75,19 +75,19 @@ int run_diff(const DiffFlags& flags) {
 void add_diff_command(CLI::App& openapi, std::function<int()>& chosen) {
   auto flags = std::make_shared<DiffFlags>();
   CLI::App* const diff = openapi.add_subcommand(
-      "diff", "What changed between two OpenAPI descriptions; status 1 when it breaks clients.");
-  diff->add_option("OLD", flags->before, "the description that clients know")
+      "diff", "Compare two OpenAPI descriptions; status 1 if clients break.");
+  diff->add_option("OLD", flags->before, "description that clients use today")
       ->type_name("FILE")
       ->required();
-  diff->add_option("NEW", flags->after, "the one that is to replace it")
+  diff->add_option("NEW", flags->after, "description that replaces it")
       ->type_name("FILE")
       ->required();
-  diff->add_flag("--all", flags->shows_all, "list what breaks nobody, too");
-  diff->add_flag("--json", flags->is_json, "list them as JSON");
-  diff->add_option("--fail-on", flags->fail_on, "the least level that gives status 1")
+  diff->add_flag("--all", flags->shows_all, "list changes that break no client, too");
+  diff->add_flag("--json", flags->is_json, "print the result as JSON");
+  diff->add_option("--fail-on", flags->fail_on, "lowest level that gives status 1")
       ->type_name("LEVEL")
       ->check(CLI::IsMember({"breaking", "warning"}));
-  diff->add_option("--today", flags->today, "the day that x-sunset is compared with")
+  diff->add_option("--today", flags->today, "day to compare x-sunset with")
       ->type_name("YYYY-MM-DD");
   diff->callback([flags, &chosen] { chosen = [flags] { return run_diff(*flags); }; });
 }

@@ -130,19 +130,19 @@ int run(const DumpFlags& flags) {
 void add_dump_command(CLI::App& openapi, std::function<int()>& chosen) {
   const auto flags = std::make_shared<DumpFlags>();
   CLI::App* const command = openapi.add_subcommand(
-      "dump", "Print the document of the project's program, which is not started for it.");
+      "dump", "Print the OpenAPI document of the project's program without starting it.");
   command->add_option("--program", flags->program,
-                      "the program; default: build/NAME of project(NAME)");
-  command->add_option("--config", flags->config_file, "its file of settings; default: none");
-  command->add_option("--set", flags->sets, "KEY=VALUE, as for the program");
-  command->add_option("--document", flags->document, "of several documents, this one");
-  command->add_option("--specification", flags->specification, "the version of OpenAPI")
+                      "program to ask; default: build/NAME of project(NAME)");
+  command->add_option("--config", flags->config_file, "configuration file; default: none");
+  command->add_option("--set", flags->sets, "set one value of the configuration; may be repeated");
+  command->add_option("--document", flags->document, "document to print, if there are several");
+  command->add_option("--specification", flags->specification, "version of OpenAPI")
       ->check(CLI::IsMember({"3.1", "3.0"}))
       ->capture_default_str();
-  CLI::Option* const out = command->add_option("--out", flags->out, "a file to write");
+  CLI::Option* const out = command->add_option("--out", flags->out, "file to write");
   command
       ->add_option("--check", flags->check,
-                   "a file that is to be the document: shows what differs, and is 1 then")
+                   "file to compare the document with; status 1 and a diff if they differ")
       ->excludes(out);
   command->callback([flags, &chosen] { chosen = [flags] { return run(*flags); }; });
 }

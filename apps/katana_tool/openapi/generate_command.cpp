@@ -145,40 +145,41 @@ int run(GenerateFlags flags) {
 void add_generate_command(CLI::App& openapi, std::function<int()>& chosen) {
   auto flags = std::make_shared<GenerateFlags>();
   CLI::App* const generate = openapi.add_subcommand(
-      "generate", "Described structs and the interface of a service from its description.");
-  generate->add_option("FILE", flags->file, "the description: OpenAPI 3.1, 3.0 or Swagger 2.0")
+      "generate", "Generate structs and a server or client interface from a description.");
+  generate->add_option("FILE", flags->file, "description: OpenAPI 3.1, OpenAPI 3.0 or Swagger 2.0")
       ->type_name("FILE")
       ->required();
-  generate->add_option("--out", flags->out, "the folder that is written, for generated files only")
+  generate->add_option("--out", flags->out, "output folder, for generated files only")
       ->type_name("FOLDER")
       ->required();
-  generate->add_option("--namespace", flags->options.name_space, "of all that is generated")
+  generate->add_option("--namespace", flags->options.name_space, "namespace of the generated code")
       ->type_name("NAME")
       ->capture_default_str();
-  generate->add_flag("--client", flags->options.client, "a typed client for each tag, too");
+  generate->add_flag("--client", flags->options.client,
+                     "generate a typed client for each tag, too");
   generate
       ->add_option("--tests", flags->tests,
-                   "a folder where tests of each tag are begun; a file that is there stays")
+                   "folder for a first test of each tag; existing files are kept")
       ->type_name("FOLDER");
-  generate->add_flag("--no-server", flags->no_server, "no interfaces and routes");
+  generate->add_flag("--no-server", flags->no_server, "generate no server interfaces and routes");
   generate->add_flag("--types-only", flags->types_only,
-                     "neither interfaces and routes nor clients");
+                     "generate neither server interfaces nor clients");
   generate
       ->add_option("--sources", flags->options.sources,
-                   "how many files the sources of all tags are gathered in, which can be compiled "
-                   "at once: api.cpp, api_2.cpp, …")
+                   "number of source files, which can be compiled in parallel: "
+                   "api.cpp, api_2.cpp, …")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
-  generate->add_flag("--group-by-path", flags->options.group_by_path,
-                     "operations without a tag are grouped by the first word of their path that "
-                     "is no version and no parameter, as if it was their tag");
   generate->add_flag(
-      "--allow-partial", flags->options.allow_partial,
-      "leave to the handler what is not decoded, and leave out what is wrong in a part of "
-      "the description, with a warning for each");
-  generate->add_flag("--quiet", flags->quiet, "no warnings");
+      "--group-by-path", flags->options.group_by_path,
+      "group untagged operations by the first path segment that is neither a version "
+      "nor a parameter (/v1/customers/{id}: customers)");
+  generate->add_flag("--allow-partial", flags->options.allow_partial,
+                     "pass what cannot be decoded to the handler, and omit invalid parts of the "
+                     "description, with a warning for each");
+  generate->add_flag("--quiet", flags->quiet, "print no warnings");
   generate
-      ->add_option("--depfile", flags->depfile, "what the output depends on, for make and ninja")
+      ->add_option("--depfile", flags->depfile, "file to write with the inputs, for make and ninja")
       ->type_name("FILE");
   generate->callback([flags, &chosen] { chosen = [flags] { return run(*flags); }; });
 }

@@ -4,12 +4,19 @@
 #include "katana/openapi/lint/lint.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <system_error>
 #include <vector>
 
+#include "apps/command_line.hpp"
 #include "katana/data/container/json_write.hpp"
 #include "katana/data/container/value.hpp"
 #include "katana_tool/openapi/openapi_command.hpp"
@@ -51,8 +58,32 @@ void print_json(const std::vector<openapi::Finding>& findings) {
   fmt::print("{}\n", container::to_json(container::Value(std::move(list))));
 }
 
+std::string counted(std::size_t count, std::string_view what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+// The first of `files` that cannot be read, and why.
+std::optional<std::string> unreadable(const std::vector<std::string>& files) {
+  for (const std::string& file : files) {
+    std::error_code error;
+    const auto status = std::filesystem::status(file, error);
+    if (status.type() == std::filesystem::file_type::not_found) {
+      return fmt::format("{}: no such file", file);
+    }
+    if (error) return fmt::format("{}: {}", file, error.message());
+    if (std::filesystem::is_directory(status)) return fmt::format("{}: is a folder", file);
+    if (::access(file.c_str(), R_OK) != 0) {
+      return fmt::format("{}: {}", file, std::generic_category().message(errno));
+    }
+  }
+  return std::nullopt;
+}
+
 int run_lint(const LintFlags& flags) {
   if (flags.lists_rules) return list_rules();
+  if (const auto why = unreadable(flags.files)) {
+    return command_line::fail("katana openapi lint", 2, *why);
+  }
   std::vector<openapi::Finding> findings;
   for (const std::string& file : flags.files) {
     openapi::model::Problems problems;
@@ -68,8 +99,8 @@ int run_lint(const LintFlags& flags) {
     print_json(findings);
   } else {
     for (const openapi::Finding& each : findings) fmt::print("{}\n", each.describe());
-    fmt::print("{} findings: {} errors, {} warnings\n", findings.size(), errors,
-               findings.size() - errors);
+    fmt::print("{}: {}, {}\n", counted(findings.size(), "finding"), counted(errors, "error"),
+               counted(findings.size() - errors, "warning"));
   }
   return errors != 0 || (flags.fail_on == "warning" && !findings.empty()) ? 1 : 0;
 }
@@ -79,16 +110,16 @@ int run_lint(const LintFlags& flags) {
 void add_lint_command(CLI::App& openapi, std::function<int()>& chosen) {
   auto flags = std::make_shared<LintFlags>();
   CLI::App* const lint = openapi.add_subcommand(
-      "lint", "Check OpenAPI descriptions by the recommended rules of spectral:oas.");
-  lint->add_option("FILE", flags->files, "descriptions")->type_name("FILE");
-  lint->add_option("--without", flags->without, "a rule that does not count")
+      "lint", "Check OpenAPI descriptions against the recommended rules of spectral:oas.");
+  lint->add_option("FILE", flags->files, "descriptions to check")->type_name("FILE");
+  lint->add_option("--without", flags->without, "rule to skip; may be repeated")
       ->type_name("RULE")
       ->allow_extra_args(false);
-  lint->add_option("--fail-on", flags->fail_on, "the least severity that gives status 1")
+  lint->add_option("--fail-on", flags->fail_on, "lowest severity that gives status 1")
       ->type_name("SEVERITY")
       ->check(CLI::IsMember({"error", "warning"}));
-  lint->add_flag("--json", flags->is_json, "list them as JSON");
-  lint->add_flag("--rules", flags->lists_rules, "list the rules");
+  lint->add_flag("--json", flags->is_json, "print the result as JSON");
+  lint->add_flag("--rules", flags->lists_rules, "print the rules and exit");
   lint->callback([flags, &chosen] {
     if (flags->files.empty() && !flags->lists_rules) throw CLI::RequiredError("FILE");
     chosen = [flags] { return run_lint(*flags); };

@@ -68,16 +68,18 @@ int run_mock(const MockFlags& flags) {
 void add_mock_command(CLI::App& openapi, std::function<int()>& chosen) {
   auto flags = std::make_shared<MockFlags>();
   CLI::App* const mock = openapi.add_subcommand(
-      "mock", "Serve what an OpenAPI description says: its examples, or data drawn from schemas.");
-  mock->add_option("FILE", flags->file, "the description")->type_name("FILE")->required();
-  mock->add_option("--port", flags->port, "0: the kernel chooses")->capture_default_str();
-  mock->add_option("--address", flags->address, "numeric")->capture_default_str();
-  mock->add_option("--seed", flags->seed, "of what is drawn")->capture_default_str();
-  mock->add_option("--cors", flags->origins, "an origin whose pages may read replies; '*': any")
+      "mock", "Serve the examples of an OpenAPI description, or data made from its schemas.");
+  mock->add_option("FILE", flags->file, "description to read")->type_name("FILE")->required();
+  mock->add_option("--port", flags->port, "port to listen on; 0 lets the kernel choose")
+      ->capture_default_str();
+  mock->add_option("--address", flags->address, "numeric address to listen on")
+      ->capture_default_str();
+  mock->add_option("--seed", flags->seed, "seed of the random data")->capture_default_str();
+  mock->add_option("--cors", flags->origins, "origin whose pages may read replies; '*' allows any")
       ->type_name("ORIGIN")
       ->allow_extra_args(false);
-  mock->add_flag("--take-anything", flags->takes_any, "requests are not checked");
-  mock->add_flag("--no-credentials", flags->needs_none, "credentials need not be there");
+  mock->add_flag("--take-anything", flags->takes_any, "do not validate requests");
+  mock->add_flag("--no-credentials", flags->needs_none, "accept requests without credentials");
   mock->callback([flags, &chosen] { chosen = [flags] { return run_mock(*flags); }; });
 }
 

@@ -3,7 +3,8 @@
 namespace katana::tool {
 
 void add_openapi_commands(CLI::App& app, std::function<int()>& chosen) {
-  CLI::App* const openapi = app.add_subcommand("openapi", "OpenAPI documents.");
+  CLI::App* const openapi =
+      app.add_subcommand("openapi", "Check, compare, print and use OpenAPI descriptions.");
   openapi->require_subcommand(1);
   add_diff_command(*openapi, chosen);
   add_dump_command(*openapi, chosen);

@@ -100,22 +100,20 @@ int run_requests(const RequestFlags& flags) {
 void add_requests_command(CLI::App& openapi, std::function<int()>& chosen) {
   auto flags = std::make_shared<RequestFlags>();
   CLI::App* const requests = openapi.add_subcommand(
-      "requests", "Draw requests that an OpenAPI description takes, as JSON, one a line.");
-  requests->add_option("FILE", flags->file, "the description")->type_name("FILE")->required();
-  requests->add_option("--count", flags->count, "how many")->capture_default_str();
-  requests->add_option("--seed", flags->seed, "of what is drawn")->capture_default_str();
+      "requests", "Print random valid requests of an OpenAPI description, one JSON value a line.");
+  requests->add_option("FILE", flags->file, "description to read")->type_name("FILE")->required();
+  requests->add_option("--count", flags->count, "number of requests")->capture_default_str();
+  requests->add_option("--seed", flags->seed, "seed of the random data")->capture_default_str();
   requests
       ->add_option("--weight", flags->weights,
-                   "how often an operation is drawn, beside 1 or its x-weight; 0: never")
+                   "relative frequency of an operation; default: its x-weight, or 1; 0: never")
       ->type_name("OPERATION=NUMBER")
       ->allow_extra_args(false);
   requests
-      ->add_option("--range", flags->ranges,
-                   "values of a parameter, such as the ids that there are")
+      ->add_option("--range", flags->ranges, "values of a parameter, for example the existing ids")
       ->type_name("PARAMETER=FIRST-LAST")
       ->allow_extra_args(false);
-  requests->add_flag("--examples", flags->takes_examples,
-                     "examples and defaults of schemas are taken");
+  requests->add_flag("--examples", flags->takes_examples, "use examples and defaults of schemas");
   requests->callback([flags, &chosen] { chosen = [flags] { return run_requests(*flags); }; });
 }
 

@@ -1,4 +1,4 @@
-// What completion and the manual page read from the table of the command line, as --help does.
+// What the help, completion and the manual page read from the table of a command line.
 //
 // Owns       nothing.
 // Thread     one.
@@ -10,18 +10,22 @@
 #include <string>
 #include <vector>
 
-namespace katana::tool {
+namespace command_line {
 
 // What --help lists, in its order: of an application its subcommands, flags and positionals.
 std::vector<const CLI::App*> subcommands_of(const CLI::App& app);
 std::vector<const CLI::Option*> flags_of(const CLI::App& app);
 std::vector<const CLI::Option*> positionals_of(const CLI::App& app);
 
-// "FILE" of the value, or empty: none is taken.
+// "FILE" of the value, "N" of a number, or empty: the flag takes none.
 std::string value_name(const CLI::Option& option);
 // The words of an option that takes one of a set.
 std::vector<std::string> choices_of(const CLI::Option& option);
+// "0–65535" of an option that takes a number between two, or empty.
+std::string range_of(const CLI::Option& option);
+// The description, with the range, the default and the environment variable behind it.
+std::string meaning_of(const CLI::Option& option);
 
-}  // namespace katana::tool
+}  // namespace command_line
 
 // SPDX-License-Identifier: Apache-2.0
