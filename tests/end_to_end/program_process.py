@@ -39,7 +39,7 @@ def engines():
 
 def ready_line(name):
     """Return the pattern of the line that a server prints once it accepts connections."""
-    return re.compile(re.escape(name) + r": ready on (?:https?|tcp|tls)://(?P<address>[0-9.]+|\[[0-9a-f:]+\]):(?P<port>[0-9]+)"
+    return re.compile(re.escape(name) + r": ready on \w+://(?P<address>[0-9.]+|\[[0-9a-f:]+\]):(?P<port>[0-9]+)"
                       r" \(engine (?P<engine>[a-z_-]+), (?P<reactors>[0-9]+) reactors\)"
                       r" in (?P<ms>[0-9.]+) ms\n")
 
