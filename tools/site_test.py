@@ -9,7 +9,7 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from site_parts import api, built, comments, diagrams, headers, index, markdown, stage  # noqa: E402
+from site_parts import api, built, comments, diagrams, headers, index, markdown, messages, stage  # noqa: E402
 
 HEADER = """\
 // Tank: what holds water.
@@ -182,6 +182,52 @@ class IndexTest(Folder):
                                                  "| `the tank … is empty` | `not looked for` |\n"})
         (found,) = index.message_findings(self.root, files)
         self.assertIn("docs/operate/a.md: no source has the message 'is empty'.", found)
+
+
+class MessagesTest(Folder):
+    SOURCE = """\
+        // logger_.info("a comment");
+        logger_.warn("{} is full: "
+                     "{}", name, why);
+        options_.logger->error("{}", text);  // the text of another part
+        report({.what = "a job threw"});
+        return problem(503, "The tank is empty.");
+        return {404, "Not Found"};
+        constexpr Bytes is_full = "The tank is full.";
+        answer(413, is_full);
+    """
+    PAGES = {"docs/reference/log-messages.md": [("failure", "`a job threw`"), ("warn", "`… is full: …`")],
+             "docs/reference/errors.md": [("413", "`The tank is full.`"), ("503", "`The tank is empty.`")]}
+
+    def tree(self, **changed):
+        files = {"katana/http/tank.cpp": self.SOURCE}
+        for name, rows in self.PAGES.items():
+            rows = changed.get(name.split("/")[-1].split(".")[0].replace("-", "_"), rows)
+            files[name] = "| a | b | c |\n|---|---|---|\n" + "".join(f"| {first} | {words} | why |\n"
+                                                                   for first, words in rows)
+        return self.write(files)
+
+    def test_messages_of_the_sources_are_found(self):
+        files = self.tree()
+        for name, rows in self.PAGES.items():
+            self.assertEqual(messages.listed(self.root, files, name), rows)
+        self.assertEqual(list(messages.findings(self.root, files)), [])
+
+    def test_a_message_that_a_page_has_not_or_has_for_nothing_is_named(self):
+        files = self.tree(log_messages=[("warn", "`… is full: …`"), ("info", "`gone`")])
+        found = list(messages.findings(self.root, files))
+        self.assertEqual([each.split(". ")[0] for each in found],
+                         ["docs/reference/log-messages.md: failure `a job threw` is missing",
+                          "docs/reference/log-messages.md: no source has info `gone`"])
+
+    def test_what_was_written_of_a_message_stays_and_a_new_one_wants_it(self):
+        files = self.tree(errors=[("503", "`The tank is empty.`")])
+        table = messages.table(self.root, files, "docs/reference/errors.md")
+        self.assertIn("| 503 | `The tank is empty.` | why |", table)
+        (self.root / "docs/reference/errors.md").write_text(table)
+        self.assertEqual(list(messages.findings(self.root, files)),
+                         ["docs/reference/errors.md: 413 `The tank is full.` has no meaning yet. Write it into the last "
+                          "column."])
 
 
 class NavigationTest(Folder):
