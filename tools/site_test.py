@@ -9,7 +9,7 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from site_parts import api, built, comments, diagrams, headers, index, markdown, messages, stage  # noqa: E402
+from site_parts import api, built, comments, diagrams, families, headers, index, markdown, messages, stage  # noqa: E402
 
 HEADER = """\
 // Tank: what holds water.
@@ -228,6 +228,25 @@ class MessagesTest(Folder):
         self.assertEqual(list(messages.findings(self.root, files)),
                          ["docs/reference/errors.md: 413 `The tank is full.` has no meaning yet. Write it into the last "
                           "column."])
+
+
+class FamiliesTest(Folder):
+    SOURCE = """\
+        registry.counters({.name = "katana_jobs", .help = "Jobs that "
+                           "ran.", .labels = {"job"}});
+        Row{"katana_up", "Connections.", true, f}, Row{"katana_lost", "Lost ones.", false, f};
+    """
+
+    def test_families_that_no_program_serves_are_found_in_the_sources(self):
+        files = self.write({"katana/http/tank.cpp": self.SOURCE,
+                            "docs/reference/metrics.md": "| `katana_lost_total` | counter | | Lost ones. |\n"})
+        self.assertEqual(families.registered(self.root, files),
+                         {"katana_jobs_total": ("counter", "job", "Jobs that ran."), "katana_up": ("gauge", "", "Connections."),
+                          "katana_lost_total": ("counter", "", "Lost ones.")})
+        self.assertEqual([each.split(". ")[0] for each in families.findings(self.root, files)],
+                         ["docs/reference/metrics.md: katana_jobs_total is missing",
+                          "docs/reference/metrics.md: katana_up is missing"])
+        self.assertNotIn("katana_lost", families.others(self.root, files, {"katana_lost_total"}))
 
 
 class NavigationTest(Folder):

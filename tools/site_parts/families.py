@@ -1,0 +1,54 @@
+"""Families of metrics, as the sources of katana/ register them: those that no program of tools/docs serves are listed, too."""
+
+import re
+
+from . import markdown, messages
+
+DECLARED = re.compile(rf'"((?:katana|process)_[a-z0-9_]*[a-z0-9])"\s*,\s*(?:\.help\s*=\s*)?({messages.LITERAL})'
+                      r'(,\s*false\b|,\s*true\b)?(?:,\s*\.unit\s*=\s*"\w+")?(?:,\s*\.labels\s*=\s*{([^}]*)})?')
+BEFORE = 200  # characters in front of a name, where the kind of its family stands
+
+
+def kind_of(before, flag):
+    """What a family is, by the call that registers it; a row of a table has a flag: whether it is a gauge."""
+    if flag:
+        return "gauge" if flag.endswith("true") else "counter"
+    found = re.findall(r"counter|histogram|gauge", before)
+    return found[-1] if found else "gauge"
+
+
+def registered(root, files):
+    """name -> (type, labels, help) of each family of the sources, named as /metrics has it."""
+    result = {}
+    for _, text in messages.sources(root, files):
+        for match in DECLARED.finditer(text):
+            kind = kind_of(text[max(0, match.start() - BEFORE):match.start()], match[3])
+            name = match[1] + ("_total" if kind == "counter" else "")
+            labels = ", ".join(re.findall(r'"(\w+)"', match[4] or ""))
+            result[name] = (kind, labels, messages.text_of(match[2]))
+    return result
+
+
+def unlisted(root, files, known):
+    """The families of the sources that `known` has not, neither as a counter nor as another kind."""
+    plain = {name.removesuffix("_total") for name in known}
+    return {name: row for name, row in registered(root, files).items() if name.removesuffix("_total") not in plain}
+
+
+def others(root, files, known):
+    """The section of docs/reference/metrics.md of what no program has that its page is made of."""
+    rows = [[f"`{name}`", kind, labels, words] for name, (kind, labels, words) in sorted(unlisted(root, files, known).items())]
+    return ("## Other parts of a program\n\nWhat an application has beside those above when it uses jobs, the job queue, "
+            "idempotency keys, sessions in memory,\nthe audit log or Redis. A label that the part itself adds, such as the "
+            "queue, is not shown.\n\n" + markdown.table(["metric", "type", "labels", "meaning"], rows))
+
+
+def findings(root, files, page="docs/reference/metrics.md"):
+    """A finding for each family of the sources that the reference has not."""
+    if page not in files:
+        return
+    listed = set(re.findall(r"`((?:katana|process)_\w+)`", (root / page).read_text()))
+    for name in sorted(unlisted(root, files, listed)):
+        yield f"{page}: {name} is missing. Run tools/docs."
+
+# SPDX-License-Identifier: Apache-2.0
