@@ -7,7 +7,7 @@ import re
 from . import markdown, stage
 
 INDEX = "docs/README.md"
-LISTED = re.compile(r"docs/(?:concepts|guides|operate|recipes|coming-from)/[\w-]+\.md")
+LISTED = re.compile(r"docs/(?:(?:concepts|guides|operate|recipes|coming-from)/[\w-]+|tutorial/index)\.md")
 METRIC = re.compile(r"\b(?:katana|process)_[a-z0-9]+(?:_[a-z0-9]+)+\b")
 REFERENCE = "docs/reference/metrics.md"
 TABLE = re.compile(r"^\| (?:message|`detail`|reason) contains \|.*\n\|[-|]+\|\n((?:\|.*\n)+)", re.M)

@@ -15,7 +15,7 @@ LANGUAGES = {".hpp": "cpp", ".cpp": "cpp", ".py": "python", ".sh": "bash", ".yam
 FOLDERS = {"docs/decisions": "decisions/index.md", "docs/figures": "figures/index.md", "docs/guides": "documents.md",
            "docs/reference": "reference/flags.md", "docs/formats": "formats/binary.md", "docs": "documents.md",
            "docs/recipes": "recipes/index.md", "docs/coming-from": "coming-from/index.md",
-           "docs/concepts": "concepts/request-flow.md",
+           "docs/concepts": "concepts/request-flow.md", "docs/tutorial": "tutorial/index.md",
            ".": "project/README.md"}
 SHOWN_FILE_BYTES_MAX = 200_000  # of a file that a document links to, and that becomes a page
 
