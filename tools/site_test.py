@@ -9,7 +9,7 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from site_parts import api, built, comments, diagrams, families, headers, index, markdown, messages, stage  # noqa: E402
+from site_parts import api, built, comments, diagrams, families, headers, index, markdown, messages, search, stage  # noqa: E402
 
 HEADER = """\
 // Tank: what holds water.
@@ -116,6 +116,9 @@ class HeadersTest(Folder):
             self.assertIn(expected, page)
         self.assertNotIn("hidden", page)
         self.assertIn("[tank](../api/katana/base/tank.md)", pages["api/index.md"])
+
+    def test_anchors_of_a_page_differ(self):
+        self.assertEqual(api.with_own_anchors("# A {#a}\n## B {#a}\n## C {#c}\n"), "# A {#a}\n## B {#a-2}\n## C {#c}\n")
 
     def test_modules_stand_in_the_order_of_the_tree_and_have_the_headers_of_their_folders(self):
         (self.root / "CMakeLists.txt").write_text(
@@ -261,6 +264,17 @@ class NavigationTest(Folder):
         self.assertEqual(len(mistakes), 2)
         self.assertIn("'guides/x.md' names no page", mistakes[0])
         self.assertIn("no section has 'other.md'", mistakes[1])
+
+
+class SearchTest(Folder):
+    def test_pages_of_words_and_queries_exist(self):
+        self.write({"docs/site/search.toml": '[words]\n"a.md" = ["x"]\n"b.md" = ["y"]\n[queries]\n"x" = ["a.md", "c.md"]\n'})
+        found = list(search.word_findings(self.root, {"a.md": ""}))
+        self.assertEqual([each.split(" names")[0] for each in found],
+                         ["docs/site/search.toml: 'b.md' (words)", "docs/site/search.toml: 'c.md' (the query 'x')"])
+
+    def test_answers_are_pages_each_once(self):
+        self.assertEqual(search.first_pages(["guides/a.html#one", "guides/a.html", "b.html"]), ["guides/a.md", "b.md"])
 
 
 class BuiltTest(Folder):

@@ -133,7 +133,7 @@ class Pages:
             shown.add((entity.kind, anchor))
             same = [each for each, place in self.anchored(header) if (each.kind, place) == (entity.kind, anchor)]
             out += self.section(page, same, anchor)
-        return "\n".join(out) + "\n"
+        return with_own_anchors("\n".join(out) + "\n")
 
     def section(self, page, same, anchor):
         """A heading for a name of a namespace: its overloads, or its members."""
@@ -261,6 +261,17 @@ class Pages:
             shown = [{name: page_of(path)} for name, path in zip(names, paths)]
             nav.append({module or "katana": [module_page(module), *shown]})
         return nav
+
+
+def with_own_anchors(text):
+    """A page whose anchors that come again are numbered: the search fails on a page with two of one name."""
+    count = {}
+
+    def numbered(match):
+        count[match[1]] = count.get(match[1], 0) + 1
+        return match[0] if count[match[1]] == 1 else f"{{#{match[1]}-{count[match[1]]}}}"
+
+    return re.sub(r"\{#([\w-]+)\}", numbered, text)
 
 
 def strip_indent(lines):
