@@ -28,8 +28,15 @@ Code code_of(Kind kind) noexcept {
 }
 
 Code code_of(Constraint constraint) noexcept {
-  const bool taken = constraint == Constraint::unique || constraint == Constraint::primary_key;
+  const bool taken = constraint == Constraint::unique || constraint == Constraint::primary_key ||
+                     constraint == Constraint::exclusion;
   return taken ? Code::already_exists : Code::invalid_argument;
+}
+
+std::string with_article(Constraint constraint) {
+  const std::string_view name = constraint_name(constraint);
+  if (constraint == Constraint::other) return "another";
+  return fmt::format("{} {}", constraint == Constraint::exclusion ? "an" : "a", name);
 }
 
 katana::Error with_statement(Code code, std::string what, std::string_view statement) {
@@ -60,8 +67,8 @@ std::string_view kind_name(Kind kind) noexcept {
 }
 
 std::string_view constraint_name(Constraint constraint) noexcept {
-  static constexpr std::array<std::string_view, 7> names = {
-      "none", "unique", "primary key", "foreign key", "not null", "check", "other"};
+  static constexpr std::array<std::string_view, 8> names = {
+      "none", "unique", "primary key", "foreign key", "not null", "check", "exclusion", "other"};
   return names[static_cast<std::size_t>(constraint)];
 }
 
@@ -90,7 +97,7 @@ Error Error::not_committed(const std::optional<Error>& cause) {
 
 Error Error::violated(Constraint constraint, std::string_view which, std::string_view statement) {
   const Code code = code_of(constraint);
-  std::string what = fmt::format("a {} constraint is violated", constraint_name(constraint));
+  std::string what = fmt::format("{} constraint is violated", with_article(constraint));
   katana::Error cause = with_statement(code, what, statement);
   if (!which.empty()) {
     // What a client may be shown names neither a table nor a column.

@@ -47,6 +47,7 @@ enum class Constraint : std::uint8_t {
   foreign_key,
   not_null,
   check,
+  exclusion,  // of PostgreSQL: another row stands where this one would
   other
 };
 std::string_view constraint_name(Constraint constraint) noexcept;

@@ -33,6 +33,11 @@ TEST(DatabaseError, a_value_that_is_taken_is_another_error_than_one_that_is_wron
   EXPECT_EQ(Error::violated(Constraint::check, "positive", "").code(), Code::invalid_argument);
   EXPECT_EQ(Error::violated(Constraint::foreign_key, "", "X").describe(),
             "a foreign key constraint is violated: statement: X");
+  EXPECT_EQ(Error::violated(Constraint::exclusion, "overlap", "").code(), Code::already_exists);
+  EXPECT_EQ(Error::violated(Constraint::exclusion, "", "").describe(),
+            "an exclusion constraint is violated");
+  EXPECT_EQ(Error::violated(Constraint::other, "", "").describe(),
+            "another constraint is violated");
 }
 
 TEST(DatabaseError, what_a_client_is_shown_names_neither_table_nor_column) {

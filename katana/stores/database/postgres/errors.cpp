@@ -43,6 +43,7 @@ Error violation(const Complaint& complaint, Bytes statement) {
   }
   const Constraint constraint = state == "23503"   ? Constraint::foreign_key
                                 : state == "23514" ? Constraint::check
+                                : state == "23P01" ? Constraint::exclusion
                                                    : Constraint::other;
   return Error::violated(constraint, complaint.constraint, statement);
 }

@@ -20,7 +20,11 @@ TEST(PostgresErrors, a_state_has_its_kind) {
   EXPECT_EQ(kind("42P01"), Kind::syntax);
   EXPECT_EQ(kind("55P03"), Kind::busy);
   EXPECT_EQ(kind("XX000"), Kind::syntax);
-  EXPECT_EQ(kind("23P01"), Kind::constraint_violation);
+  const Error overlap = error_of({.state = "23P01", .constraint = "no_overlap"}, {});
+  EXPECT_EQ(overlap.kind(), Kind::constraint_violation);
+  EXPECT_EQ(overlap.constraint(), Constraint::exclusion);
+  EXPECT_EQ(overlap.code(), Code::already_exists);
+  EXPECT_EQ(overlap.which(), "no_overlap");
 }
 
 TEST(PostgresErrors, a_violation_names_columns_and_never_a_value) {
