@@ -1,6 +1,7 @@
 #include "katana/testing/test_loop.hpp"
 
 #include <fmt/format.h>
+#include <poll.h>
 
 #include <algorithm>
 #include <chrono>
@@ -10,6 +11,12 @@
 #include "katana/net/reactor/destinations.hpp"
 
 namespace katana::testing {
+namespace {
+
+// What is soon answered costs no question.
+constexpr auto question_interval = std::chrono::milliseconds(20);
+
+}  // namespace
 
 // Of one reactor; the loop outlives it.
 class TestLoop::Upstreams final : public net::Destinations {
@@ -39,6 +46,16 @@ class TestLoop::Upstreams final : public net::Destinations {
   const TestLoop& loop_;
 };
 
+TestLoop::TestLoop(engine::SimNetwork& network, Duration thread_wait,
+                   std::function<bool()> waits_for_time)
+    : network_(network), thread_wait_(thread_wait), waits_for_time_(std::move(waits_for_time)) {
+  // Connections of PostgreSQL are real descriptors, which a reactor watches.
+  network_.ask_readable_with([](int fd) {
+    pollfd asked{.fd = fd, .events = POLLIN, .revents = 0};
+    return ::poll(&asked, 1, 0) == 1 && (asked.revents & POLLIN) != 0;
+  });
+}
+
 void TestLoop::add(net::Reactor& reactor) {
   net::Destinations::attach(reactor, std::make_unique<Upstreams>(*this));
   reactors_.push_back(&reactor);
@@ -66,10 +83,18 @@ bool TestLoop::await_threads() {
   std::uint64_t under_way = 0;
   for (const net::Reactor* const each : reactors_) under_way += each->expected_work();
   if (under_way == 0) given_up_on_ = 0;
-  if (under_way == given_up_on_) return false;
+  if (under_way == given_up_on_ || under_way == blocked_) return false;
   const auto end = std::chrono::steady_clock::now() + std::chrono::nanoseconds(thread_wait_.ns);
+  auto next_question = std::chrono::steady_clock::now() + question_interval;
   for (int looks = 0; !network_.has_work(); ++looks) {
-    if (std::chrono::steady_clock::now() >= end) {
+    const auto now = std::chrono::steady_clock::now();
+    const bool asks = waits_for_time_ && now >= next_question;
+    if (asks) next_question = now + question_interval;
+    if (asks && waits_for_time_() && !network_.has_work()) {
+      blocked_ = under_way;
+      return false;
+    }
+    if (now >= end) {
       given_up_on_ = under_way;
       return false;
     }
@@ -80,6 +105,7 @@ bool TestLoop::await_threads() {
       std::this_thread::sleep_for(std::chrono::microseconds(50));
     }
   }
+  blocked_ = 0;  // what came may have let go of a lock
   return true;
 }
 

@@ -5,12 +5,14 @@
 // Thread     one; what the reactors run runs on it. Threads of the program post to them as ever.
 // Allocates  for each reactor.
 // Fails      never.
-// Invariant  time does not pass while a reactor has something to do, or while a thread works for
-//            one (Executor::expected_work()): that is waited for in real time, at most thread_wait.
-//            In a turn current_time() gives virtual time.
+// Invariant  time does not pass while a reactor has something to do, or while a thread or a server
+//            on a watched descriptor works for one (Executor::expected_work()): that is waited for
+//            in real time, at most thread_wait, or until waits_for_time() says that only virtual
+//            time helps. In a turn current_time() gives virtual time.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -24,8 +26,8 @@ namespace katana::testing {
 
 class TestLoop final : private VirtualWallClock {
  public:
-  TestLoop(engine::SimNetwork& network, Duration thread_wait) noexcept
-      : network_(network), thread_wait_(thread_wait) {}
+  TestLoop(engine::SimNetwork& network, Duration thread_wait,
+           std::function<bool()> waits_for_time = {});
 
   engine::SimNetwork& network() noexcept { return network_; }
   // Virtual: moves by turns alone.
@@ -88,10 +90,12 @@ class TestLoop final : private VirtualWallClock {
 
   engine::SimNetwork& network_;
   const Duration thread_wait_;
+  const std::function<bool()> waits_for_time_;
   std::vector<net::Reactor*> reactors_;
   std::map<std::string, std::uint16_t> upstreams_;
   std::string upstream_problems_;
   std::uint64_t given_up_on_ = 0;  // so much work did not end within thread_wait_
+  std::uint64_t blocked_ = 0;      // so much waits for virtual time
 };
 
 }  // namespace katana::testing

@@ -81,7 +81,7 @@ struct TestServer::Core final : detail::ClientLoop {
   Core(TestTargetMaker make_front, TestOptions given)
       : options(std::move(given)),
         network(options.seed, options.faults),
-        loop(network, options.thread_wait),
+        loop(network, options.thread_wait, options.waits_for_time),
         make(std::move(make_front)) {}
   ~Core() { leave("the test server ended"); }
 

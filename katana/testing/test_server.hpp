@@ -69,6 +69,9 @@ struct TestOptions {
   // Real time that threads may take for what a reactor was promised (Executor::expect()), as
   // databases and pools do: virtual time stands still meanwhile. A limit for what never comes.
   Duration thread_wait = seconds(30);
+  // Asked while they do: true: all of it waits for something that virtual time brings, such as the
+  // lock of a request that sleeps, and time passes. See testing/postgres.
+  std::function<bool()> waits_for_time = {};
   // Content that a reply may have; beyond it the request ends with a problem.
   std::size_t content_bytes_max = std::size_t{64} * 1024 * 1024;
   TestProtocol protocol = TestProtocol::http1;

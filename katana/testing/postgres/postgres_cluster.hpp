@@ -1,0 +1,77 @@
+// PostgresCluster: a PostgreSQL server for the tests of one process, in a temporary folder.
+//
+//   Result<PostgresCluster*> cluster = PostgresCluster::of_process();  // started by the first call
+//   Result<void> made = (*cluster)->run("CREATE DATABASE shop");
+//
+// Its programs are those that pg_config names, or else those of the PATH, or else the newest of
+// /usr/lib/postgresql/*/bin (Debian) and /usr/pgsql-*/bin (RPM). For root, whom PostgreSQL refuses,
+// it runs as "postgres", or as "nobody".
+//
+// Owns       the folder (in /dev/shm if that has 1 GiB), the server and a thread. The server ends
+//            with the process, also when that is killed; the next cluster then removes its folder.
+// Thread     any.
+// Allocates  freely: a test's tool.
+// Fails      Code::not_found: PostgreSQL's server is not installed. Other Errors have what initdb or
+//            the server wrote.
+// Invariant  the server listens on a Unix socket in its folder alone, and flushes nothing to disk.
+#pragma once
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "katana/base/system/result.hpp"
+#include "katana/stores/database/postgres/blocking_session.hpp"
+#include "katana/stores/database/postgres/options.hpp"
+
+namespace katana::testing {
+
+// The folder of initdb and postgres, where both can be executed.
+Result<std::string> find_postgres_programs();
+
+class PostgresCluster {
+ public:
+  static Result<PostgresCluster*> of_process();
+  static Result<std::unique_ptr<PostgresCluster>> start(const std::string& programs);
+  ~PostgresCluster();
+  PostgresCluster(const PostgresCluster&) = delete;
+  PostgresCluster& operator=(const PostgresCluster&) = delete;
+
+  const std::string& folder() const noexcept { return folder_; }
+  int version() const noexcept { return version_; }  // 15: of 15.18
+  database::postgres::Options options(const std::string& database) const;
+  // "postgresql://katana@…/database", for database.url.
+  std::string url(const std::string& database) const;
+  // A statement of the server's first database; its first value, empty when there is none.
+  Result<std::string> run(const std::string& statement);
+
+ private:
+  explicit PostgresCluster(std::string programs) : programs_(std::move(programs)) {}
+  Result<void> make_folder();
+  Result<void> make_data();
+  Result<void> start_server();
+  // The kernel ends the server when the thread that started it ends: this one lasts.
+  void own_server();
+  bool has_ended();
+  std::string log() const;
+
+  const std::string programs_;
+  std::string folder_;
+  int lock_ = -1;  // of the folder, while it is in use
+  int version_ = 0;
+  std::mutex mutex_;  // what follows, up to the session
+  std::condition_variable changed_;
+  std::optional<int> process_;
+  bool ends_ = false;
+  std::thread owner_;
+  std::mutex session_mutex_;
+  std::optional<database::postgres::BlockingSession> session_;
+};
+
+}  // namespace katana::testing
+
+// SPDX-License-Identifier: Apache-2.0
