@@ -22,6 +22,14 @@ Result<jobs::Schedule> schedule_of(const jobs::Job& job, const JobSettings& sett
   return parsed;
 }
 
+void take_retry(const JobRetrySettings& from, jobs::JobRetry& to) {
+  if (from.retries_max) to.retries_max = *from.retries_max;
+  if (from.delay) to.delay = *from.delay;
+  if (from.delay_max) to.delay_max = *from.delay_max;
+  // A delay alone does not contradict the program's own bound.
+  if (from.delay && !from.delay_max) to.delay_max = std::max(to.delay_max, to.delay);
+}
+
 }  // namespace
 
 void ApplicationJobs::add(jobs::Job job) {
@@ -48,6 +56,11 @@ Result<void> ApplicationJobs::check(const JobSettingsMap& settings) const {
     if (auto parsed = schedule_of(job, settings_of(job, settings)); !parsed) {
       return std::unexpected(parsed.error());
     }
+    jobs::JobRetry retry = job.options.retry;
+    take_retry(settings_of(job, settings).retry, retry);
+    if (auto checked = retry.check(); !checked) {
+      return std::unexpected(checked.error().within(fmt::format("jobs.{}.retry", job.name)));
+    }
   }
   for (const auto& [name, unused] : settings) {
     const auto same = [&](const auto& entry) { return entry->job.name == name; };
@@ -69,6 +82,7 @@ Result<void> ApplicationJobs::start(const JobSettingsMap& settings,
       continue;
     }
     entry->job.schedule = *schedule_of(entry->job, own);
+    take_retry(own.retry, entry->job.options.retry);
     // With the schedule of the configuration, too.
     if (auto checked = entry->job.check(); !checked) return checked;
     if (auto started = start_one(*entry, place); !started) return started;

@@ -191,9 +191,16 @@ struct ProcessSettings {
   bool core_dumps = false;
 };
 
+struct JobRetrySettings {
+  std::optional<unsigned> retries_max;
+  std::optional<Duration> delay;
+  std::optional<Duration> delay_max;
+};
+
 struct JobSettings {
   bool enabled = true;
   std::string schedule;
+  JobRetrySettings retry;
 };
 
 struct ApplicationSettings {

@@ -241,10 +241,18 @@ KATANA_DESCRIBE(
     (core_dumps, help("true: core dumps and debuggers of the same user see the memory, keys and "
                       "passwords included")))
 
+KATANA_DESCRIBE(JobRetrySettings,
+                (retries_max,
+                 help("how often a tick whose run failed is tried again; unset: as the program "
+                      "says")),
+                (delay, help("before the first retry; twice as long before each further one")),
+                (delay_max, help("the longest delay")))
+
 KATANA_DESCRIBE(JobSettings, (enabled, help("false: the job does not run")),
                 (schedule, length(0, 120),
-                 help("'every 10m', 'after 30s' or cron, such as '15 3 * * *' (UTC); empty: the "
-                      "program's own")))
+                 help("'every 10m', 'after 30s' or cron, such as '15 3 * * *' (UTC) or "
+                      "'CRON_TZ=Europe/Berlin 15 3 * * *'; empty: the program's own")),
+                (retry, help("further attempts after a failure, before the next tick")))
 
 }  // namespace katana::app
 

@@ -50,7 +50,7 @@ std::string words_of(const CronProblem& problem, Bytes text) {
     case Kind::out_of_range:
       return fmt::format("{}{} is not within {} to {}", where, problem.value, rule.min, rule.max);
     case Kind::step_out_of_range:
-      return fmt::format("{}step {} is not within 1 to {}", where, problem.value, rule.max);
+      return fmt::format("{}step {} is not within 1 to {}", where, problem.value, rule.step_max());
     case Kind::backwards:
       return fmt::format("{}the range '{}' ends before it begins; write two, separated by a comma",
                          where, found.substr(0, found.find(',')));

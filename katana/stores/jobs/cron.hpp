@@ -12,8 +12,9 @@
 //   @hourly  @daily (@midnight)  @weekly  @monthly  @yearly (@annually)
 //
 // Day and weekday: where one of them begins with *, both have to match; else one of them is enough,
-// as in every cron since Vixie's. Times are UTC, which has no daylight-saving changes: every time
-// of an expression occurs once.
+// as in every cron since Vixie's. A step may be as large as its field (*/24 of hours, */60 of
+// minutes): it is then only the first value. Times are those of one clock: schedule.hpp says what
+// holds in zones whose clocks change.
 //
 // Owns       its text, of at most text_bytes_max octets.
 // Thread     a value.
@@ -88,6 +89,8 @@ class CronExpression {
   // The first time after `after` that matches; max() beyond the year 9999.
   std::chrono::sys_seconds next(std::chrono::sys_seconds after) const noexcept;
   bool matches(std::chrono::sys_seconds time) const noexcept;
+  // Its field of hours begins with *: it is due at a minute of every hour, or of every second one.
+  bool counts_hours() const noexcept { return starred_[1]; }
   Bytes text() const noexcept { return text_; }
   bool operator==(const CronExpression& other) const noexcept { return text() == other.text(); }
 
@@ -119,6 +122,8 @@ struct CronFieldRule {
   unsigned max;
   Bytes names = {};  // of three letters each, the first for names_from
   unsigned names_from = 0;
+
+  constexpr unsigned step_max() const { return max - min + 1 > max ? max - min + 1 : max; }
 };
 inline constexpr std::array<CronFieldRule, 5> cron_fields{
     {{"minute", 0, 59},
@@ -216,7 +221,8 @@ struct CronExpression::Reader {
     if (take('/')) {
       const std::size_t step_at = at;
       if (!take_number(step)) return false;
-      if (step == 0 || step > rule().max) return fail(Kind::step_out_of_range, step_at, step);
+      if (step == 0 || step > rule().step_max())
+        return fail(Kind::step_out_of_range, step_at, step);
     } else if (single) {
       last = first;
     }

@@ -150,8 +150,9 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"1, * * * *", "minute (position 3): a value is missing, expected 0 to 59"},
         Wrong{"-5 * * * *", "minute (position 1): expected 0 to 59, got '-5'"},
         Wrong{"* 5- * * *", "hour (position 5): a value is missing, expected 0 to 23"},
-        Wrong{"*/0 * * * *", "minute (position 3): step 0 is not within 1 to 59"},
-        Wrong{"*/60 * * * *", "minute (position 3): step 60 is not within 1 to 59"},
+        Wrong{"*/0 * * * *", "minute (position 3): step 0 is not within 1 to 60"},
+        Wrong{"*/61 * * * *", "minute (position 3): step 61 is not within 1 to 60"},
+        Wrong{"0 */25 * * *", "hour (position 5): step 25 is not within 1 to 24"},
         Wrong{"*/ * * * *", "minute (position 3): a value is missing, expected 0 to 59"},
         Wrong{"0 0 * * fri-mon",
               "weekday (position 9): the range 'fri-mon' ends before it begins; "

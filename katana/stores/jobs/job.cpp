@@ -37,6 +37,20 @@ Result<void> Job::check() const {
                              config::write_duration(options.jitter),
                              config::write_duration(schedule.interval())));
   }
+  if (auto checked = options.retry.check(); !checked) {
+    return wrong("retry: " + checked.error().describe());
+  }
+  return {};
+}
+
+Result<void> JobRetry::check() const {
+  if (retries_max > attempts_bound) {
+    return fail(Code::invalid_argument,
+                fmt::format("retries_max must be {} at most", attempts_bound));
+  }
+  if (retries_max > 0 && (delay <= Duration{} || delay_max < delay)) {
+    return fail(Code::invalid_argument, "delay must be above zero, and delay_max not below it");
+  }
   return {};
 }
 

@@ -33,6 +33,7 @@ struct JobRun {
   // What the job writes to may keep the largest it has seen and refuse a smaller one: whoever comes
   // with it was stopped in its run, and another instance has gone on.
   std::uint64_t fence = 0;
+  unsigned attempt = 1;  // above 1: a retry of this tick
 };
 
 // What a run calls. An Error, or an exception, is a failed run.
@@ -69,6 +70,19 @@ inline Task<Result<void>> run_and_hold(JobFunction f) {
   co_return co_await std::move(task);
 }
 
+// Further attempts of a tick whose run has failed.
+struct JobRetry {
+  static constexpr unsigned attempts_bound = 1000;
+
+  unsigned retries_max = 0;  // for each tick. Zero: the next tick is the next attempt
+  // Before the first retry, and twice as long before each further one, up to delay_max. Each delay
+  // is a fifth shorter or longer by chance.
+  Duration delay = seconds(60);
+  Duration delay_max = seconds(3600);
+
+  Result<void> check() const;
+};
+
 // How a job runs, beside its schedule.
 struct JobOptions {
   // A run that lasts longer is cancelled, and has failed.
@@ -81,6 +95,8 @@ struct JobOptions {
   // up to backoff_max. Zero: none is.
   Duration backoff = {};
   Duration backoff_max = seconds(3600);
+  // A run that failed is tried again before the next tick; what would come later is left to it.
+  JobRetry retry = {};
   // Of all instances that have the same lock (lock.hpp) one runs each tick.
   bool one_instance = false;
   // Its health check fails when the last run has, and when it has not succeeded in so many

@@ -1,11 +1,14 @@
 #include "katana/stores/jobs/job_runner.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <utility>
 
 #include "katana/base/coroutine/when.hpp"
 #include "katana/base/system/check.hpp"
+#include "katana/data/config/units.hpp"
 #include "katana/net/reactor/spawn.hpp"
 #include "katana/net/reactor/timeout.hpp"
 
@@ -78,6 +81,7 @@ void JobRunner::on_time() noexcept {
   if (due_ && schedule.kind() != Schedule::Kind::cron) {
     due_ = std::min(*due_, schedule.next(now));
   }
+  if (reactor_.now() >= retry_at_ && !running_ && !(due_ && *due_ <= now)) begin_retry();
   if (due_ && *due_ <= now) {
     const Schedule::Passed passed = schedule.passed(*due_, now);
     if (passed.count > 1) status_.skip(Skipped::late, passed.count - 1);
@@ -93,18 +97,33 @@ void JobRunner::begin(Timestamp tick) noexcept {
     if (!due_) due_ = job_.schedule.next(wall());
     return status_.skip(Skipped::backing_off);
   }
+  begin_run({.tick = tick, .claimed = tick});
+}
+
+void JobRunner::begin_retry() noexcept {
+  const Timestamp later_tick = std::max(wall(), last_.claimed + microseconds(1));
+  if (job_.schedule.kind() == Schedule::Kind::after) due_.reset();  // from the end of the retry
+  begin_run({.tick = last_.tick, .claimed = later_tick, .number = last_.number + 1});
+}
+
+void JobRunner::begin_run(const Attempt& attempt) noexcept {
+  retry_at_ = never;
+  last_ = attempt;
   running_ = true;
-  status_.begin();
+  status_.begin(attempt.number > 1);
   const ActivityScope as(&activity_);
   const SiteScope site(&place_);
   // Refused when the reactor has too many tasks: the frame is destroyed, and its Run has not begun.
-  const auto spawned = reactor_.tasks().spawn(run(tick), place_);
+  const auto spawned = reactor_.tasks().spawn(run(attempt), place_);
   if (!spawned) on_end(reactor_.now(), std::unexpected(spawned.error()), nullptr);
 }
 
 void JobRunner::arm() noexcept {
-  if (!due_) return;
-  reactor_.timers().arm(*this, reactor_.now() + std::min(between(wall(), *due_), look_again));
+  if (!due_ && retry_at_ == never) return;
+  Duration wait = look_again;
+  if (due_) wait = std::min(wait, between(wall(), *due_));
+  if (retry_at_ != never) wait = std::min(wait, std::max(retry_at_ - reactor_.now(), Duration{}));
+  reactor_.timers().arm(*this, reactor_.now() + wait);
 }
 
 Instant JobRunner::overdue_after(Timestamp wall) const noexcept {
@@ -120,10 +139,10 @@ Instant JobRunner::overdue_after(Timestamp wall) const noexcept {
   return job_.options.jitter < never - at ? at + job_.options.jitter : never;
 }
 
-Task<void> JobRunner::run(Timestamp tick) {
+Task<void> JobRunner::run(Attempt attempt) {
   Run noted(*this);
   try {
-    if (job_.options.jitter > Duration{}) {
+    if (attempt.number == 1 && job_.options.jitter > Duration{}) {
       const auto ns = random_.below(static_cast<std::uint64_t>(job_.options.jitter.ns));
       if (!co_await net::sleep_unless_draining({static_cast<std::int64_t>(ns)})) {
         noted.outcome = Outcome::ending;
@@ -131,7 +150,7 @@ Task<void> JobRunner::run(Timestamp tick) {
       }
       noted.began = reactor_.now();
     }
-    noted.outcome = co_await attempt(tick);
+    noted.outcome = co_await try_once(attempt);
   } catch (...) {
     noted.thrown = std::current_exception();
   }
@@ -175,14 +194,18 @@ Task<Result<void>> JobRunner::keep(JobClaim claim, Instant asked) {
   }
 }
 
-Task<Result<JobRunner::Outcome>> JobRunner::attempt(Timestamp tick) {
-  const JobRun run{.tick = tick,
-                   .fence = static_cast<std::uint64_t>(tick.time_since_epoch().count())};
+Task<Result<JobRunner::Outcome>> JobRunner::try_once(Attempt attempt) {
+  const JobRun run{.tick = attempt.tick,
+                   .fence = static_cast<std::uint64_t>(attempt.claimed.time_since_epoch().count()),
+                   .attempt = attempt.number};
   JobClaim claim;
   const Instant asked = reactor_.now();
   if (job_.options.one_instance) {
     const Timestamp now = wall();
-    claim = {.job = job_.name, .tick = tick, .now = now, .until = later(now, job_.options.timeout)};
+    claim = {.job = job_.name,
+             .tick = attempt.claimed,
+             .now = now,
+             .until = later(now, job_.options.timeout)};
     const Result<bool> claimed = co_await options_.lock->try_acquire(claim);
     if (!claimed) co_return std::unexpected(claimed.error().within("the lock of the job"));
     if (!*claimed) co_return Outcome::other_instance;
@@ -198,14 +221,14 @@ Task<Result<JobRunner::Outcome>> JobRunner::attempt(Timestamp tick) {
   } catch (...) {
     thrown = std::current_exception();
   }
-  if (job_.options.one_instance) co_await release(std::move(claim));
+  if (job_.options.one_instance) co_await release(std::move(claim), thrown != nullptr || !ran);
   if (thrown) std::rethrow_exception(std::move(thrown));
   if (!ran) co_return std::unexpected(ran.error());
   co_return Outcome::succeeded;
 }
 
-Task<void> JobRunner::release(JobClaim claim) {
-  const bool pauses = job_.schedule.kind() == Schedule::Kind::after;
+Task<void> JobRunner::release(JobClaim claim, bool failed) {
+  const bool pauses = job_.schedule.kind() == Schedule::Kind::after && !(failed && may_retry());
   const Timestamp free_at = pauses ? job_.schedule.next(wall()) : wall();
   const Result<void> released = co_await options_.lock->release(std::move(claim), free_at);
   if (released) co_return;
@@ -219,6 +242,7 @@ void JobRunner::on_end(Instant began, const Result<Outcome>& outcome,
                        const std::exception_ptr& thrown) noexcept {
   running_ = false;
   const Timestamp now = wall();
+  if (!due_ && !reactor_.draining()) due_ = job_.schedule.next(now);
   if (outcome && !thrown && *outcome != Outcome::succeeded) {
     status_.end_unused();
     if (*outcome == Outcome::other_instance) {
@@ -230,16 +254,50 @@ void JobRunner::on_end(Instant began, const Result<Outcome>& outcome,
                           .exception = thrown,
                           .error = thrown ? nullptr : &outcome.error(),
                           .place = place_};
-    tell(failure);
     status_.end(now, reactor_.now() - began, cause_of(failure), never);
-    back_off();
+    on_failure(failure, now);
   } else {
     failures_in_a_row_ = 0;
     status_.end(now, reactor_.now() - began, {}, overdue_after(now));
   }
-  if (due_ || reactor_.draining()) return;
-  due_ = job_.schedule.next(now);
-  arm();
+  if (!reactor_.draining()) arm();
+}
+
+void JobRunner::on_failure(const Failure& failure, Timestamp now) noexcept {
+  back_off();
+  Failure told = failure;
+  std::string what(failure.what);
+  if (const std::optional<Duration> delay = plan_retry(now)) {
+    what += fmt::format(", retry {} of {} follows in {}", last_.number,
+                        job_.options.retry.retries_max, config::write_duration(*delay));
+    told.severity = Severity::warning;
+  } else if (last_.number > 1) {
+    what += fmt::format(", as did {} attempts before", last_.number - 1);
+  }
+  told.what = what;
+  tell(told);
+}
+
+bool JobRunner::may_retry() const noexcept {
+  return last_.number <= job_.options.retry.retries_max && !reactor_.draining();
+}
+
+std::optional<Duration> JobRunner::plan_retry(Timestamp now) noexcept {
+  if (!may_retry()) return std::nullopt;
+  const JobRetry& retry = job_.options.retry;
+  Duration delay = retry.delay;
+  for (unsigned count = 1; count < last_.number && delay < retry.delay_max; ++count) {
+    delay = delay * 2;
+  }
+  delay = std::min(delay, retry.delay_max);
+  const std::int64_t fifth = delay.ns / 5;
+  const auto chance = random_.below(static_cast<std::uint64_t>(2 * fifth + 1));
+  // To a millisecond, as a record shows it.
+  const std::int64_t ms = (delay.ns - fifth + static_cast<std::int64_t>(chance)) / 1'000'000;
+  delay = milliseconds(std::max<std::int64_t>(ms, 1));
+  if (due_ && later(now, delay) >= *due_) return std::nullopt;
+  retry_at_ = reactor_.now() + delay;
+  return delay;
 }
 
 void JobRunner::tell(const Failure& failure) const noexcept {

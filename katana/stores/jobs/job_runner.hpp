@@ -6,10 +6,11 @@
 // Thread     its reactor's; made, started and destroyed also by another while that does not run.
 // Allocates  frames of coroutines, for each run.
 // Fails      never: a run that fails is told to the observer with its cause, counted, and followed
-//            by the next tick. What is cancelled by the end of the program counts as failed.
-// Invariant  one run at a time. A tick that comes meanwhile, or that the reactor was too late for,
-//            is counted as skipped and not made up for: of those that were missed the last one is
-//            run.
+//            by a retry (JobOptions::retry) or the next tick. What is cancelled by the end of the
+//            program counts as failed.
+// Invariant  one run at a time, retries included. A tick that comes meanwhile, or that the reactor
+//            was too late for, is counted as skipped and not made up for: of those that were missed
+//            the last one is run.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +33,7 @@ namespace katana::jobs {
 struct JobRunnerOptions {
   JobLock* lock = nullptr;              // for JobOptions::one_instance, which needs one
   FailureObserver* failures = nullptr;  // null: the reactor's
-  std::uint64_t seed = 1;               // of the jitter
+  std::uint64_t seed = 1;               // of the jitter, and of retries' delays
 };
 
 class JobRunner final : private net::TimerEntry {
@@ -51,24 +52,36 @@ class JobRunner final : private net::TimerEntry {
  private:
   enum class Outcome : std::uint8_t { succeeded, other_instance, ending };
   class Run;
+  // What a run is for. The claim of a retry is a later tick, so that its fence is greater.
+  struct Attempt {
+    Timestamp tick;
+    Timestamp claimed;
+    unsigned number = 1;
+  };
 
   Timestamp wall() noexcept { return wall_.at(reactor_.now(), reactor_.wall_clock_s()); }
   void on_time() noexcept;
   void begin(Timestamp tick) noexcept;
+  void begin_retry() noexcept;
+  void begin_run(const Attempt& attempt) noexcept;
   void arm() noexcept;
   // The job has gone too long without success when it has none until then.
   Instant overdue_after(Timestamp wall) const noexcept;
-  Task<void> run(Timestamp tick);
-  Task<Result<Outcome>> attempt(Timestamp tick);
+  Task<void> run(Attempt attempt);
+  Task<Result<Outcome>> try_once(Attempt attempt);
   Task<Result<void>> run_once(JobRun run);
   // While the claim, of `asked`, is renewed.
   Task<Result<void>> run_leased(JobRun run, JobClaim claim, Instant asked);
   // Ends when it is lost, with an Error.
   Task<Result<void>> keep(JobClaim claim, Instant asked);
-  Task<void> release(JobClaim claim);
+  Task<void> release(JobClaim claim, bool failed);
   void on_end(Instant began, const Result<Outcome>& outcome,
               const std::exception_ptr& thrown) noexcept;
   void tell(const Failure& failure) const noexcept;
+  void on_failure(const Failure& failure, Timestamp now) noexcept;
+  bool may_retry() const noexcept;
+  // Nothing: the next tick is the next attempt.
+  std::optional<Duration> plan_retry(Timestamp now) noexcept;
   void back_off() noexcept;
 
   net::Reactor& reactor_;
@@ -84,6 +97,8 @@ class JobRunner final : private net::TimerEntry {
   std::optional<Timestamp> due_;
   std::uint32_t failures_in_a_row_ = 0;
   Instant resume_at_ = {};  // of the back-off
+  Attempt last_ = {};       // the run that was begun last
+  Instant retry_at_ = never;
 };
 
 }  // namespace katana::jobs

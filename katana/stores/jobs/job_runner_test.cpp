@@ -161,6 +161,144 @@ TEST_F(JobRunnerTest, after_failures_ticks_are_skipped_for_longer_and_longer) {
   EXPECT_EQ(skipped(Skipped::backing_off), 12u);
 }
 
+TEST_F(JobRunnerTest, a_failed_run_is_tried_again_after_longer_and_longer_delays) {
+  fails = "no mail server";
+  run(every(seconds(1000)),
+      {.run_at_start = true,
+       .retry = {.retries_max = 3, .delay = seconds(10), .delay_max = seconds(30)}});
+  pass(seconds(900));
+  ASSERT_EQ(runs.size(), 4u);
+  const double delays[] = {10, 20, 30};
+  for (std::size_t index = 0; index < 3; ++index) {
+    EXPECT_GE(runs[index + 1] - runs[index], delays[index] * 0.8);
+    EXPECT_LE(runs[index + 1] - runs[index], delays[index] * 1.2 + 0.5);
+  }
+  EXPECT_EQ(statistics().retries, 3u);
+  EXPECT_EQ(statistics().failures, 4u);
+  ASSERT_EQ(failures.lines.size(), 4u);
+  EXPECT_TRUE(failures.lines[0].starts_with("job purge: it failed, retry 1 of 3 follows in "))
+      << failures.lines[0];
+  EXPECT_EQ(failures.lines[3], "job purge: it failed, as did 3 attempts before: no mail server");
+  pass(seconds(150));  // the next tick has its retries again
+  EXPECT_GE(runs.size(), 6u);
+}
+
+TEST_F(JobRunnerTest, a_retry_that_succeeds_ends_the_attempts_of_its_tick) {
+  fails = "no mail server";
+  run(cron("0 3 * * *"), {.run_at_start = true, .retry = {.retries_max = 5, .delay = seconds(10)}});
+  pass(seconds(5));
+  EXPECT_EQ(health(), "the last run failed (1 in a row): no mail server");
+  fails.clear();
+  pass(seconds(600));
+  EXPECT_EQ(runs.size(), 2u);
+  EXPECT_EQ(finished, 1);
+  EXPECT_EQ(health(), "");
+}
+
+TEST_F(JobRunnerTest, a_retry_that_would_come_after_the_next_tick_is_left_to_it) {
+  throws = "no disk";
+  run(every(seconds(10)), {.retry = {.retries_max = 5, .delay = seconds(5)}});
+  pass(seconds(32));
+  // One of 5 s fits into 10 s, one of 10 s after that does not.
+  EXPECT_EQ(statistics().retries, 2u);
+  EXPECT_EQ(skipped(Skipped::running), 0u);
+  run(every(seconds(10)), {.retry = {.retries_max = 5, .delay = seconds(60)}});
+  const auto before = statistics().retries;
+  pass(seconds(100));
+  EXPECT_EQ(statistics().retries, before);
+}
+
+TEST_F(JobRunnerTest, a_pause_begins_at_the_end_of_the_last_retry) {
+  fails = "x";
+  takes = seconds(1);
+  run(after(seconds(100)),
+      {.run_at_start = true, .retry = {.retries_max = 1, .delay = seconds(5)}});
+  pass(seconds(150));
+  ASSERT_GE(runs.size(), 3u);
+  EXPECT_LE(runs[1] - runs[0], 7.5);
+  EXPECT_GE(runs[2] - runs[1], 101);
+  EXPECT_LE(runs[2] - runs[1], 101.5);
+}
+
+TEST_F(JobRunnerTest, no_retry_begins_once_the_reactor_drains) {
+  fails = "x";
+  run(every(seconds(1000)),
+      {.run_at_start = true, .retry = {.retries_max = 3, .delay = seconds(5)}});
+  pass(seconds(1));
+  world_.accepting = false;
+  reactor().request_drain(seconds(60));
+  pass(seconds(30));
+  EXPECT_TRUE(reactor().stopped());
+  EXPECT_EQ(runs.size(), 1u);
+}
+
+TEST_F(JobRunnerTest, a_retry_has_the_tick_of_its_job_and_a_greater_fence) {
+  std::vector<JobRun> seen;
+  job_ = std::make_unique<Job>(
+      Job{.name = "purge",
+          .schedule = every(seconds(100)),
+          .run = job_function([&](JobRun run) -> Task<Result<void>> {
+            seen.push_back(run);
+            co_return fail(Code::unavailable, "x");
+          }),
+          .options = {.retry = {.retries_max = 2, .delay = seconds(5)}, .one_instance = true}});
+  runner_ = std::make_unique<JobRunner>(reactor(), *job_, status, JobRunnerOptions{.lock = &lock});
+  runner_->start();
+  pass(seconds(190));
+  ASSERT_EQ(seen.size(), 3u);
+  for (unsigned index = 0; index < 3; ++index) {
+    EXPECT_EQ(seen[index].attempt, index + 1);
+    EXPECT_EQ(seen[index].tick, seen[0].tick);
+    if (index > 0) EXPECT_GT(seen[index].fence, seen[index - 1].fence);
+  }
+  seen.clear();
+  pass(seconds(20));  // the next tick is claimed after the retries
+  ASSERT_FALSE(seen.empty());
+  EXPECT_EQ(seen[0].attempt, 1u);
+}
+
+TEST_F(JobRunnerTest, a_lock_that_could_not_be_asked_is_asked_again_by_a_retry) {
+  struct Flaky final : JobLock {
+    Task<Result<bool>> try_acquire(JobClaim) override {
+      if (++asked < 3) co_return fail(Code::unavailable, "no database");
+      co_return true;
+    }
+    Task<Result<void>> release(JobClaim, Timestamp) override { co_return {}; }
+    int asked = 0;
+  } flaky;
+  job_ = std::make_unique<Job>(Job{.name = "purge",
+                                   .schedule = every(seconds(1000)),
+                                   .run = job_function([this]() -> Task<void> {
+                                     ++finished;
+                                     co_return;
+                                   }),
+                                   .options = {.run_at_start = true,
+                                               .retry = {.retries_max = 3, .delay = seconds(5)},
+                                               .one_instance = true}});
+  runner_ = std::make_unique<JobRunner>(reactor(), *job_, status, JobRunnerOptions{.lock = &flaky});
+  runner_->start();
+  pass(seconds(60));
+  EXPECT_EQ(finished, 1);
+  EXPECT_EQ(statistics().retries, 2u);
+}
+
+TEST_F(JobRunnerTest, a_retry_is_dropped_when_another_instance_has_gone_on) {
+  fails = "x";
+  run(every(seconds(1000)), {.run_at_start = true,
+                             .retry = {.retries_max = 3, .delay = seconds(10)},
+                             .one_instance = true});
+  pass(seconds(2));
+  auto claim = lock.try_acquire({.job = "purge",
+                                 .tick = Timestamp(std::chrono::seconds(1003)),
+                                 .now = Timestamp(std::chrono::seconds(1003)),
+                                 .until = Timestamp(std::chrono::seconds(1900))});
+  claim.start();
+  ASSERT_TRUE(claim.result().value());
+  pass(seconds(100));
+  EXPECT_EQ(runs.size(), 1u);
+  EXPECT_EQ(skipped(Skipped::other_instance), 1u);
+}
+
 TEST_F(JobRunnerTest, at_the_start_it_runs_at_once_if_that_is_wanted) {
   run(every(seconds(10)), {.run_at_start = true});
   pass(seconds(12));

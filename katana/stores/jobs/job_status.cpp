@@ -36,6 +36,11 @@ Result<JobInstruments> JobInstruments::make(metrics::Registry& registry, const s
        .help = "Runs of a job that threw, returned an error, timed out or were cancelled.",
        .labels = {"job"}});
   if (!failures) return std::unexpected(failures.error());
+  const auto retries =
+      registry.counters({.name = "katana_job_retries",
+                         .help = "Further attempts of a tick whose run had failed.",
+                         .labels = {"job"}});
+  if (!retries) return std::unexpected(retries.error());
   const auto skipped =
       registry.counters({.name = "katana_job_skipped",
                          .help = "Ticks of a job's schedule that were not run, by reason.",
@@ -59,6 +64,7 @@ Result<JobInstruments> JobInstruments::make(metrics::Registry& registry, const s
   JobInstruments made;
   made.runs = runs->with(job);
   made.failures = failures->with(job);
+  made.retries = retries->with(job);
   for (std::size_t why = 0; why < skipped_count; ++why) {
     made.skipped[why] = skipped->with(job, name_of(static_cast<Skipped>(why)));
   }
@@ -68,8 +74,12 @@ Result<JobInstruments> JobInstruments::make(metrics::Registry& registry, const s
   return made;
 }
 
-void JobStatus::begin() {
+void JobStatus::begin(bool is_retry) {
   const std::lock_guard lock(mutex_);
+  if (is_retry) {
+    ++statistics_.retries;
+    instruments_.retries.add();
+  }
   statistics_.running = true;
   instruments_.running.set(1);
 }

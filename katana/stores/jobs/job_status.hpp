@@ -35,6 +35,7 @@ struct JobStatistics {
   std::uint64_t runs = 0;  // that have ended
   std::uint64_t failures = 0;
   std::uint64_t failures_in_a_row = 0;
+  std::uint64_t retries = 0;                  // that have begun
   std::uint64_t skipped[skipped_count] = {};  // by Skipped
   Duration last_duration = {};
   std::optional<Timestamp> last_success = {};
@@ -50,6 +51,7 @@ struct JobStatistics {
 struct JobInstruments {
   metrics::Counter runs;
   metrics::Counter failures;
+  metrics::Counter retries;
   metrics::Counter skipped[skipped_count];
   metrics::Gauge running;
   metrics::Gauge last_duration;
@@ -67,7 +69,7 @@ class JobStatus {
     return statistics_;
   }
 
-  void begin();
+  void begin(bool is_retry = false);
   // `failure` is empty when the run succeeded.
   void end(Timestamp wall, Duration took, std::string failure, Instant overdue_at);
   // It did not run after all: another instance has the tick, or the program is about to end.

@@ -3,8 +3,14 @@
 //   every(seconds(600))       at the multiples of ten minutes since 1970 (UTC): 12:00, 12:10, …
 //   after(seconds(30))        half a minute after the last run ended
 //   cron("15 3 * * *")        as cron.hpp says, in UTC
+//   cron("15 3 * * *", "Europe/Berlin")   by the clocks there
 //
-// As text, in configuration: "every 10m", "after 30s", "15 3 * * *", "@daily".
+// As text, in configuration: "every 10m", "after 30s", "15 3 * * *", "@daily",
+// "CRON_TZ=Europe/Berlin 15 3 * * *" (also "TZ=").
+//
+// In a zone whose clocks change: an expression that names hours is due once a day: a time that the
+// clocks skip is due at the change, and of a time that they show twice the first one counts. An
+// expression whose hours begin with * goes on through the change: */15 stays a quarter of an hour.
 //
 // The ticks of every() and cron() are the same for all instances of a program and for all its
 // restarts, so a job that is due every hour runs also where the program restarts every half an
@@ -13,11 +19,14 @@
 // Owns       its values.
 // Thread     a value.
 // Allocates  texts and messages.
-// Fails      parse() says what was expected. A literal of cron() is judged by the compiler.
+// Fails      parse() says what was expected. A literal of cron() is judged by the compiler; check()
+//            says that the system has no such time zone.
 // Invariant  next(t) > t.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -27,6 +36,7 @@
 #include "katana/base/values/instant.hpp"
 #include "katana/base/values/timestamp.hpp"
 #include "katana/stores/jobs/cron.hpp"
+#include "katana/stores/jobs/time_zone.hpp"
 
 namespace katana::jobs {
 
@@ -41,10 +51,11 @@ class Schedule {
   static Result<Schedule> parse(Bytes text);
 
   Schedule(const CronExpression& expression) noexcept : kind_(Kind::cron), cron_(expression) {}
+  Schedule(const CronExpression& expression, Bytes zone);
   Kind kind() const noexcept { return kind_; }
   // Of every() and after().
   Duration interval() const noexcept { return interval_; }
-  // An Error: an interval beyond interval_min and interval_max.
+  // An Error: an interval beyond interval_min and interval_max, or an unknown time zone.
   Result<void> check() const;
 
   // The first tick behind `time`. With after(): of a run that ended then.
@@ -59,16 +70,22 @@ class Schedule {
 
   // What parse() reads as the same schedule.
   std::string text() const;
-  bool operator==(const Schedule&) const = default;
+  bool operator==(const Schedule& other) const noexcept {
+    return kind_ == other.kind_ && interval_ == other.interval_ && cron_ == other.cron_ &&
+           zone_name_ == other.zone_name_;
+  }
 
  private:
   friend Schedule every(Duration interval) noexcept;
   friend Schedule after(Duration pause) noexcept;
   Schedule(Kind kind, Duration interval) noexcept : kind_(kind), interval_(interval) {}
+  std::chrono::sys_seconds next_of_cron(std::chrono::sys_seconds after) const noexcept;
 
   Kind kind_;
   Duration interval_ = {};
   std::optional<CronExpression> cron_;
+  std::string zone_name_;                 // empty: UTC
+  std::shared_ptr<const TimeZone> zone_;  // null: UTC, or unknown
 };
 
 // At whole multiples of the interval, the same on every instance.
@@ -79,6 +96,10 @@ inline Schedule every(Duration interval) noexcept {
 inline Schedule after(Duration pause) noexcept { return Schedule(Schedule::Kind::after, pause); }
 // What is not known to the compiler is for Schedule::parse().
 inline Schedule cron(const CronExpression& expression) noexcept { return Schedule(expression); }
+// By the clocks of a zone, such as "Europe/Berlin".
+inline Schedule cron(const CronExpression& expression, Bytes zone) {
+  return Schedule(expression, zone);
+}
 
 }  // namespace katana::jobs
 

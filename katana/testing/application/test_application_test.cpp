@@ -132,6 +132,13 @@ void configure(app::Application<ShopSettings>& app) {
     notes->lines.emplace_back("job");
     co_return;
   });
+  app.job("flaky", jobs::cron("0 5 * * *"),
+          [](jobs::JobRun run) -> Task<Result<void>> {
+            notes->lines.push_back("flaky " + std::to_string(run.attempt));
+            if (run.attempt < 3) co_return fail(Code::unavailable, "no mail server");
+            co_return {};
+          },
+          {.retry = {.retries_max = 5, .delay = seconds(60)}, .one_instance = true});
   app.job("nightly", *jobs::Schedule::parse("30 3 * * *"), []() -> Task<void> {
     notes->lines.emplace_back("nightly " + std::string(TextForm<Timestamp>::write(current_time())));
     co_return;
@@ -233,6 +240,23 @@ TEST_F(TestApplicationTest, jobs_run_when_virtual_time_passes) {
   app.advance(seconds(4 * 3600));  // by the schedule at 03:30, and by the clock that the job reads
   EXPECT_THAT(notes_.lines, ::testing::Contains(HasSubstr("nightly 2026-01-01T03:30:0")));
   EXPECT_EQ(app.get("/ready").status(), 200u);
+}
+
+TEST_F(TestApplicationTest, a_failed_job_of_one_instance_is_tried_again_by_its_lock) {
+  TestApplication app(shop_options(), configure);
+  ASSERT_TRUE(app.start());
+  app.advance(seconds(6 * 3600));
+  EXPECT_EQ(count("flaky 1") + count("flaky 2") + count("flaky 3"), 3u) << app.log().describe();
+  EXPECT_EQ(*app.metrics().value("katana_job_retries_total", {{"job", "flaky"}}), 2);
+  EXPECT_TRUE(app.log().contains("retry 1 of 5 follows in"));
+  // The configuration takes them away.
+  notes->lines.clear();
+  TestApplication other(shop_options(), configure,
+                        {.settings = {"jobs.flaky.retry.retries_max=0"}});
+  ASSERT_TRUE(other.start());
+  other.advance(seconds(6 * 3600));
+  EXPECT_EQ(count("flaky 1"), 1u);
+  EXPECT_EQ(count("flaky 2"), 0u);
 }
 
 TEST_F(TestApplicationTest, a_thread_of_a_pool_is_waited_for_and_a_sleep_is_not) {

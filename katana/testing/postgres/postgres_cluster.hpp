@@ -11,8 +11,8 @@
 //            with the process, also when that is killed; the next cluster then removes its folder.
 // Thread     any.
 // Allocates  freely: a test's tool.
-// Fails      Code::not_found: PostgreSQL's server is not installed. Other Errors have what initdb or
-//            the server wrote.
+// Fails      Code::not_found: PostgreSQL's server is not installed. Other Errors have what initdb
+//            or the server wrote.
 // Invariant  the server listens on a Unix socket in its folder alone, and flushes nothing to disk.
 #pragma once
 

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "katana/app/application.hpp"
 #include "katana/app/postgres/postgres.hpp"
@@ -168,6 +169,32 @@ TEST_F(TemporaryPostgresTest, a_program_with_a_queue_answers_and_works_its_jobs)
   EXPECT_EQ(letters_sent, 3) << app.log().describe();
   EXPECT_EQ(app.stop().tasks_cancelled, 0u);
   EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(20));
+}
+
+TEST_F(TemporaryPostgresTest, a_failed_job_of_one_instance_is_tried_again_by_its_lock) {
+  const TemporaryPostgres database(migrations());
+  static std::vector<jobs::JobRun> runs;
+  runs.clear();
+  TestApplication app(
+      options(),
+      +[](Program& program) {
+        configure(program);
+        program.job("report", jobs::cron("0 3 * * *"),
+                    [](jobs::JobRun run) -> Task<Result<void>> {
+                      runs.push_back(run);
+                      if (run.attempt < 3) co_return fail(Code::unavailable, "no mail server");
+                      co_return {};
+                    },
+                    {.retry = {.retries_max = 5, .delay = seconds(60)}, .one_instance = true});
+      },
+      with(database));
+  ASSERT_TRUE(app.start());
+  app.advance(seconds(4 * 3600));
+  ASSERT_EQ(runs.size(), 3u) << app.log().describe();
+  EXPECT_EQ(runs[0].tick, runs[2].tick);
+  EXPECT_LT(runs[0].fence, runs[1].fence);
+  EXPECT_LT(runs[1].fence, runs[2].fence);
+  EXPECT_EQ(*app.metrics().value("katana_job_retries_total", {{"job", "report"}}), 2);
 }
 
 TEST_F(TemporaryPostgresTest, tests_do_not_see_the_rows_of_others) {

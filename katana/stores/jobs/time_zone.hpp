@@ -1,0 +1,89 @@
+// TimeZone: the offsets from UTC of one zone of the system's time zone database.
+//
+//   auto berlin = TimeZone::load("Europe/Berlin");       // /usr/share/zoneinfo, or TZDIR
+//   (*berlin)->offset_at(time);                            // 3600 s in winter
+//   (*berlin)->to_utc(local);                              // of a time that a clock there shows
+//
+// Reads TZif (RFC 9636) with the rule for later years in its footer, because the library of g++ 12
+// has no std::chrono::locate_zone.
+//
+// Owns       its transitions.
+// Thread     immutable; load() any.
+// Allocates  when it is read.
+// Fails      load() names the zone and what is wrong: its name, a file that is missing, or what of
+//            the file is malformed. No content of a file leads beyond it.
+// Invariant  local times ascend with to_utc(): of two that a clock shows one after another the
+//            second is not mapped to an earlier moment.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "katana/base/system/result.hpp"
+#include "katana/base/text/bytes.hpp"
+
+namespace katana::jobs {
+
+// When the clocks of a zone change in each year, as POSIX writes it.
+struct YearlyChange {
+  enum class Kind : std::uint8_t { julian, day_of_year, weekday_of_month };
+  Kind kind = Kind::julian;
+  int day = 0;               // 1 to 365, 0 to 365, or a weekday
+  int week = 0;              // 1 to 5; 5: the last
+  int month = 0;             // 1 to 12
+  std::int64_t at_s = 7200;  // from midnight of the clock before the change; also negative
+
+  std::chrono::sys_seconds in_year(int year) const noexcept;  // by the clock before the change
+};
+
+// The footer of a file: what holds after its last transition.
+struct ZoneRule {
+  std::int64_t standard_s = 0;
+  std::int64_t daylight_s = 0;
+  std::optional<YearlyChange> begins;  // of daylight-saving time; none: there is none
+  YearlyChange ends = {};
+
+  static Result<ZoneRule> parse(Bytes text);
+};
+
+class TimeZone {
+ public:
+  static constexpr std::size_t name_bytes_max = 64;
+  static constexpr std::size_t file_bytes_max = std::size_t{256} * 1024;
+
+  // Read once for a process.
+  static Result<std::shared_ptr<const TimeZone>> load(Bytes name);
+  // The content of a file.
+  static Result<TimeZone> parse(Bytes file);
+
+  std::chrono::seconds offset_at(std::chrono::sys_seconds time) const noexcept;
+  // The next moment at which the offset may change; max(): there is none.
+  std::chrono::sys_seconds change_after(std::chrono::sys_seconds time) const noexcept;
+  // The first moment at which clocks show this. What they skip: the moment of the change.
+  std::chrono::sys_seconds to_utc(std::chrono::local_seconds local) const noexcept;
+  std::chrono::local_seconds to_local(std::chrono::sys_seconds time) const noexcept {
+    return std::chrono::local_seconds(time.time_since_epoch() + offset_at(time));
+  }
+
+ private:
+  struct Transition {
+    std::int64_t at = 0;
+    std::int32_t offset_s = 0;
+  };
+  struct Header;
+
+  Result<void> read_block(Bytes block, const Header& header, std::size_t time_bytes);
+
+  std::vector<Transition> transitions_;
+  std::int32_t first_offset_s_ = 0;
+  std::optional<ZoneRule> rule_;  // behind the last of them
+};
+
+}  // namespace katana::jobs
+
+// SPDX-License-Identifier: Apache-2.0
