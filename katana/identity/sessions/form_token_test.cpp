@@ -97,6 +97,8 @@ TEST_P(FormTokens, are_asked_for_by_each_method_that_changes_something) {
   for (const char* const method : {"POST", "PUT", "PATCH", "DELETE", "PURGE"}) {
     const auto refused = server_.send(method, "/form", {}, {{"Cookie", cookie_}});
     EXPECT_EQ(refused.status(), 403u) << method;
+    EXPECT_EQ(refused.header("Vary"), "Cookie") << method;
+    EXPECT_EQ(refused.header("Cache-Control"), "no-store") << method;
   }
   EXPECT_EQ(server_.send("OPTIONS", "/form", {}, {{"Cookie", cookie_}}).status() / 100, 2u);
 }
@@ -135,6 +137,23 @@ TEST_P(FormTokens, of_visitors_and_the_sessions_of_users_outlast_any_number_of_v
   // Of one whose notes were forgotten, too.
   EXPECT_EQ(visitor.get("/notes").content(), GetParam() ? "a;" : "");
   EXPECT_EQ(status_with("{}", {{"X-CSRF-Token", token_}}), 200u);
+}
+
+TEST(FormTokenText, of_another_size_than_the_secret_is_none_though_it_begins_or_ends_with_it) {
+  const std::string secret = "0123456789abcdef";
+  const auto masked = [](const std::string& text) { return detail::mask_form_secret(text); };
+  EXPECT_TRUE(detail::is_token_of(masked(secret), secret));
+  for (const std::string& other :
+       {secret + "x", "x" + secret, secret + secret, secret.substr(1), secret.substr(0, 15)}) {
+    EXPECT_FALSE(detail::is_token_of(masked(other), secret)) << other;
+  }
+}
+
+TEST(FormTokenText, without_a_secret_or_without_a_text_is_none) {
+  EXPECT_FALSE(detail::is_token_of("", ""));
+  EXPECT_FALSE(detail::is_token_of("", "0123456789abcdef"));
+  EXPECT_FALSE(detail::is_token_of("*", "0123456789abcdef"));
+  EXPECT_FALSE(detail::is_token_of("*", ""));
 }
 
 TEST(FormTokensInStore, of_visitors_alone_leave_the_store_empty) {

@@ -93,6 +93,19 @@ TEST(RecordPrincipal, is_all_of_who_logged_in_and_nothing_of_the_user_before) {
   EXPECT_FALSE(principal_of(SessionRecord())) << "a visitor is no principal";
 }
 
+TEST(RecordForm, of_a_user_has_nothing_of_the_user_before_though_the_new_one_has_nothing) {
+  SessionRecord record = sample();
+  record.issuer = "https://old.example";
+  record.name = "Ann";
+  auth::PrincipalFacts facts;
+  facts.id = "bob";
+  set_principal(record, facts, 7);
+  EXPECT_EQ(record.roles, std::vector<std::string>());
+  EXPECT_EQ(record.scopes, std::vector<std::string>());
+  EXPECT_EQ(record.issuer, "");
+  EXPECT_EQ(record.name, "");
+}
+
 TEST(RecordForm, counts_each_text_that_it_holds) {
   SessionRecord record;
   const std::size_t least = bytes_of(record);

@@ -542,6 +542,8 @@ TEST(SessionsOf, options_that_no_browser_would_accept_are_refused) {
             std::string::npos);
   EXPECT_NE(refused([](auto& o) { o.touch_after = seconds(3600); }).find("touch_after"),
             std::string::npos);
+  EXPECT_NE(refused([](auto& o) { o.touch_after = milliseconds(999); }).find("touch_after"),
+            std::string::npos);
   const auto short_key = Sessions::in_cookies({}, std::array{std::string("short")});
   ASSERT_FALSE(short_key);
   EXPECT_NE(short_key.error().describe().find("32"), std::string::npos);
