@@ -35,6 +35,7 @@ class TroubledStore final : public Store {
   Task<Result<bool>> keep(Claim claim, std::string reply, Duration kept) override {
     co_await net::sleep_for(keep_takes);
     if (keeps_fail) co_return fail(Code::unavailable, "no such host");
+    if (loses_keys) co_return false;
     if (keeps_throw) throw std::runtime_error("thrown by keep()");
     co_return co_await memory.keep(claim, std::move(reply), kept);
   }
@@ -44,6 +45,7 @@ class TroubledStore final : public Store {
   Duration claim_takes = {}, keep_takes = {}, last_lease = {};
   Duration claims_late = {};  // the answer, of a key that is claimed
   bool claims_fail = false, keeps_fail = false, keeps_throw = false;
+  bool loses_keys = false;  // to another request, before the reply is there
 };
 
 class OrdersTest : public ::testing::Test {

@@ -19,6 +19,7 @@ TEST(IdempotencyKey, is_a_string_of_structured_fields) {
   EXPECT_EQ(strict(R"( "a" )"), "a");
   EXPECT_EQ(strict(R"("a\"\\b")"), R"(a"\b)");
   EXPECT_EQ(strict(R"("a";b;c=1; d="x;y")"), "a");
+  EXPECT_EQ(strict(R"("k";az09_-.*=~;z=0;*a)"), "k") << "each end of what a parameter may have";
   EXPECT_EQ(strict("\"" + std::string(255, 'k') + "\""), std::string(255, 'k'));
   const std::string too_long = "\"" + std::string(256, 'k') + "\"";
   for (const Bytes wrong :
@@ -182,6 +183,18 @@ TEST_F(OrdersTest, a_route_without_a_principal_in_front_is_not_built) {
   const auto built = std::move(router).build();
   ASSERT_FALSE(built);
   EXPECT_NE(built.error().describe().find("Principal"), std::string::npos);
+  Router without;
+  options.enabled = false;
+  without.use(Idempotency::make(options, store)->middleware());
+  without.post("/orders", [] { return Reply(201); });
+  EXPECT_TRUE(std::move(without).build()) << "while it is off nothing is asked for";
+}
+
+TEST_F(OrdersTest, a_reply_whose_key_another_has_taken_meanwhile_is_sent_and_counted_as_lost) {
+  store->loses_keys = true;
+  EXPECT_EQ(post().status(), 201u);
+  EXPECT_EQ(statistics().lost, 1u);
+  EXPECT_EQ(statistics().kept, 0u);
 }
 
 TEST_F(OrdersTest, a_second_one_is_refused_while_the_first_is_carried_out) {
@@ -218,12 +231,13 @@ TEST_F(OrdersTest, a_malformed_key_and_two_keys_are_refused) {
   options.bare_keys = false;
   EXPECT_EQ(post("/orders", "k").status(), 400u);
   EXPECT_EQ(post("/orders", "\"\"").status(), 400u);
-  EXPECT_EQ(server()
-                .post("/orders", "{}", {{"Idempotency-Key", "\"a\""}, {"Idempotency-Key", "\"a\""}})
-                .status(),
-            400u);
+  EXPECT_EQ(post("/orders", "\"\"").content().find("more than one"), std::string::npos);
+  const auto two =
+      server().post("/orders", "{}", {{"Idempotency-Key", "\"a\""}, {"Idempotency-Key", "\"a\""}});
+  EXPECT_EQ(two.status(), 400u);
+  EXPECT_NE(two.content().find("more than one"), std::string::npos) << two;
   EXPECT_EQ(calls, 0);
-  EXPECT_EQ(statistics().malformed, 3u);
+  EXPECT_EQ(statistics().malformed, 4u);
 }
 
 TEST_F(OrdersTest, a_failure_is_not_kept_and_the_request_is_carried_out_again) {
@@ -450,9 +464,21 @@ TEST_F(OrdersTest, options_that_are_wrong_are_named) {
   EXPECT_FALSE(Idempotency::make({}, nullptr));
   options.methods = {"post"};
   EXPECT_NE(Idempotency::make(options, store).error().describe().find("'post'"), std::string::npos);
+  options.methods = {""};
+  EXPECT_FALSE(Idempotency::make(options, store)) << "a method without a letter";
   options = {};
-  options.kept = {};
+  options.kept = milliseconds(999);
   EXPECT_FALSE(Idempotency::make(options, store));
+  options = {};
+  options.lease_max = milliseconds(999);
+  EXPECT_FALSE(Idempotency::make(options, store));
+  options = {};
+  options.store_timeout = {};
+  EXPECT_FALSE(Idempotency::make(options, store));
+  options = {};
+  options.kept = options.lease_max = seconds(1);
+  options.store_timeout = milliseconds(1);
+  EXPECT_TRUE(Idempotency::make(options, store)) << "the least of each";
   options = {};
   options.repeated_field = "no field";
   EXPECT_FALSE(Idempotency::make(options, store));
