@@ -167,6 +167,14 @@ TEST_F(BlockPressureTest, who_has_nothing_pending_gets_a_block_however_few_there
   }
 }
 
+TEST_F(BlockPressureTest, below_the_reserve_a_source_is_asked_for_one_block_until_one_is_pending) {
+  TestSession& idle = connect();
+  leave_free(15);
+  EXPECT_EQ(idle.connection.output_mark(), idle.connection.outbox().reserve_bytes_max());
+  ASSERT_TRUE(idle.connection.outbox().write("x"));
+  EXPECT_EQ(idle.connection.output_mark(), 0u);
+}
+
 }  // namespace
 }  // namespace katana::net
 

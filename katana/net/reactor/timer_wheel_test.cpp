@@ -232,8 +232,12 @@ TEST_F(TimerWheelTest, time_that_goes_back_fires_nothing_and_loses_nothing) {
   wheel.arm(timer, start + seconds(12));
   wheel.advance(start);
   EXPECT_EQ(timer.fired, 0);
+  Timer late;
+  wheel.arm(late, start + seconds(5));
+  EXPECT_GT(late.expiry(), start + seconds(10)) << "the present does not go back";
   wheel.advance(start + seconds(13));
   EXPECT_EQ(timer.fired, 1);
+  EXPECT_EQ(late.fired, 1);
 }
 
 TEST_F(TimerWheelTest, arming_counts_as_one_operation_and_waiting_as_few) {
