@@ -22,6 +22,7 @@ namespace {
 class HttpCacheRules : public ::testing::Test {
  protected:
   Reply page() {
+    called_at = net::Reactor::current()->now();
     Reply reply = Reply::text(format_text("page {}", ++calls));
     reply.set_status(status);
     for (const auto& [name, value] : fields) reply.add_field(name, value);
@@ -59,8 +60,22 @@ class HttpCacheRules : public ::testing::Test {
     return get(target, with).content();
   }
 
+  // advance() ends with a millisecond. Two requests that are sent then, by a client that was silent
+  // for as long, come to their handlers as far apart: so an instant is aimed at.
+  Instant begin_after(Duration silent) {
+    const auto fields_meant = std::exchange(fields, {{"Cache-Control", "no-store"}});
+    get();
+    server().advance(silent);
+    fields = fields_meant;
+    return server().now();
+  }
+  void advance_to(Instant end) {
+    server().advance(nanoseconds((end - server().now()).ns - 1'000'000));
+  }
+
   HttpCache cache;
   int calls = 0;
+  Instant called_at = {};  // of the handler, by its reactor
   unsigned status = 200;
   unsigned change_status = 204;
   std::string location_name = "Location";
@@ -113,6 +128,61 @@ TEST_F(HttpCacheRules, a_reply_that_is_kept_for_longer_is_not_fresh_at_the_end_o
   EXPECT_EQ(content(), "page 1");
   server().advance(milliseconds(1));
   EXPECT_EQ(content(), "page 2");
+}
+
+TEST_F(HttpCacheRules, at_the_instant_at_which_its_time_ends_a_reply_is_stale_and_not_a_hit) {
+  fields = {{"Cache-Control", "max-age=60, stale-if-error=30"}};
+  const Instant begun = begin_after(seconds(60));
+  EXPECT_EQ(content(), "page 2");
+  const Instant made = called_at;
+  advance_to(begun + seconds(60));
+  EXPECT_EQ(get().header("cache-status"), "katana; fwd=stale; stored");
+  EXPECT_EQ((called_at - made).ns, seconds(60).ns);
+}
+
+TEST_F(HttpCacheRules, at_the_instant_at_which_stale_if_error_ends_an_error_is_not_replaced) {
+  fields = {{"Cache-Control", "max-age=60, stale-while-revalidate=600, stale-if-error=30"}};
+  const Instant begun = begin_after(seconds(90));
+  EXPECT_EQ(content(), "page 2");
+  const Instant made = called_at;
+  status = 503;
+  advance_to(begun + seconds(90));
+  EXPECT_EQ(get().status(), 503u);
+  EXPECT_EQ((called_at - made).ns, seconds(90).ns);
+}
+
+TEST_F(HttpCacheRules, no_store_of_a_request_holds_wherever_it_stands_in_the_list) {
+  EXPECT_EQ(content(), "page 1");
+  EXPECT_EQ(content("/page", {{"Cache-Control", "max-age=0, no-store"}}), "page 2");
+  EXPECT_EQ(content(), "page 1");
+}
+
+TEST_F(HttpCacheRules, a_304_of_a_reply_that_is_just_kept_has_its_etag_and_no_content) {
+  fields.emplace_back("ETag", "\"a\"");
+  const auto fresh = get("/page", {{"If-None-Match", "\"a\""}});
+  EXPECT_EQ(fresh.status(), 304u);
+  EXPECT_EQ(fresh.header("ETag"), "\"a\"");
+  EXPECT_EQ(fresh.content(), "");
+  EXPECT_EQ(cache.statistics().kept, 1u);
+  EXPECT_EQ(get("/page", {{"If-None-Match", "\"a\""}}).header("ETag"), "\"a\"");
+  EXPECT_EQ(cache.statistics().not_modified, 1u);
+}
+
+TEST_F(HttpCacheRules, a_place_on_this_server_is_invalidated_with_and_without_its_scheme) {
+  for (const char* const place : {"/sized/7", "http://test.example/sized/7?n=1", "/sized/7#top"}) {
+    const testing::TestFields host = {{"Host", "test.example"}};
+    get("/sized/7", host);
+    EXPECT_TRUE(get("/sized/7", host).header("cache-status")->starts_with("katana; hit"));
+    location = place;
+    EXPECT_EQ(server().post("/elsewhere", "", host).status(), change_status);
+    EXPECT_FALSE(get("/sized/7", host).header("cache-status")->starts_with("katana; hit")) << place;
+  }
+}
+
+TEST_F(HttpCacheRules, an_age_ends_at_the_first_character_that_is_no_digit) {
+  fields = {{"Cache-Control", "max-age=60"}, {"Age", "5, 7"}};
+  get();
+  EXPECT_EQ(get().header("Age"), "5");
 }
 
 TEST_F(HttpCacheRules, a_reply_that_is_stale_when_it_is_made_is_not_kept) {
