@@ -78,6 +78,34 @@ class JobRunnerTest : public net::ReactorTest {
 
 using Times = std::vector<double>;
 
+TEST(JobName, has_letters_digits_and_three_signs_and_not_more_than_it_may) {
+  const auto is_taken = [](std::string name) {
+    const Job job{.name = std::move(name),
+                  .schedule = every(seconds(1)),
+                  .run = job_function([]() -> Task<void> { co_return; }),
+                  .options = {}};
+    return job.check().has_value();
+  };
+  const std::string taken = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
+  for (int byte = 0; byte < 256; ++byte) {
+    const char c = static_cast<char>(byte);
+    EXPECT_EQ(is_taken(std::string("a") + c), taken.find(c) != std::string::npos) << byte;
+  }
+  EXPECT_FALSE(is_taken(""));
+  EXPECT_TRUE(is_taken(std::string(job_name_bytes_max, 'n')));
+  EXPECT_FALSE(is_taken(std::string(job_name_bytes_max + 1, 'n')));
+}
+
+TEST_F(JobRunnerTest, is_running_from_the_begin_of_a_run_to_its_end) {
+  takes = seconds(3);
+  run(every(seconds(10)));
+  EXPECT_FALSE(statistics().running);
+  pass(seconds(11));
+  EXPECT_TRUE(statistics().running);
+  pass(seconds(5));
+  EXPECT_FALSE(statistics().running);
+}
+
 TEST_F(JobRunnerTest, every_runs_at_its_ticks_whatever_a_run_takes) {
   takes = seconds(3);
   run(every(seconds(10)));
