@@ -30,6 +30,29 @@ std::string elements_of(Bytes text) {
   return found;
 }
 
+TEST(ArrayText, escapes_are_four_digits_and_halves_of_pairs_come_in_pairs) {
+  const auto text_of = [](const std::string& escapes) {
+    return elements_of("[\"" + escapes + "\"]");
+  };
+  EXPECT_EQ(text_of("\\u007f\\u0080\\u07ff\\u0800"), "s'\x7f\u0080\u07ff\u0800' end");
+  EXPECT_EQ(text_of("\\ud7ff\\ue000\\uffff"), "s'\ud7ff\ue000\uffff' end");
+  EXPECT_EQ(text_of("\\ud800\\udc00\\udbff\\udfff"), "s'\U00010000\U0010ffff' end");
+  EXPECT_EQ(text_of("\\u00414"), "s'A4' end") << "a fifth digit is text";
+  for (const char* const wrong :
+       {"\\ud800", "\\udbff", "\\udc00", "\\udfff", "\\ud800x", "\\ud800\\u0041", "\\ud800\\ud800",
+        "\\ud800\\udbff", "\\ud800\\ue000", "\\ud800\\u", "\\u", "\\u12", "\\u123", "\\u12g4",
+        "\\ug123", "\\u+123", "\\u-123"}) {
+    EXPECT_EQ(text_of(wrong), "broken") << wrong;
+  }
+}
+
+TEST(ArrayText, a_list_within_is_a_list_and_an_object_an_object) {
+  ArrayReader reader(R"([[1], {"a": 2}])");
+  EXPECT_EQ(reader.next().kind, ArrayReader::Kind::array);
+  EXPECT_EQ(reader.next().kind, ArrayReader::Kind::object);
+  EXPECT_EQ(reader.next().kind, ArrayReader::Kind::end);
+}
+
 TEST(ArrayText, elements_are_numbers_words_strings_and_arrays) {
   EXPECT_EQ(elements_of("[]"), "end");
   EXPECT_EQ(elements_of(" [ 1 , -2.5e1,null ,true,false, \"a\" ,[\"]\",[2]] ] "),

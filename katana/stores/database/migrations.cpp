@@ -7,7 +7,6 @@
 #include <charconv>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <system_error>
 
 #include "katana/stores/database/sql.hpp"
@@ -52,15 +51,21 @@ katana::Result<Migration> parse_name(const std::string& file) {
   return parsed;
 }
 
+// read() has an error of the system as a state; iterators over the buffer would throw it.
 katana::Result<std::string> read_file(const std::filesystem::path& path) {
   std::ifstream input(path, std::ios::binary);
-  std::string text((std::istreambuf_iterator<char>(input)), std::istreambuf_iterator<char>());
-  if (!input) {
-    return katana::fail(Code::unavailable, fmt::format("cannot read '{}'", path.string()));
+  std::string text;
+  std::array<char, 4096> piece;
+  while (text.size() <= migration_bytes_max && input.good()) {
+    input.read(piece.data(), piece.size());
+    text.append(piece.data(), static_cast<std::size_t>(input.gcount()));
   }
   if (text.size() > migration_bytes_max) {
     return katana::fail(Code::out_of_range, fmt::format("'{}' is larger than {} bytes",
                                                         path.string(), migration_bytes_max));
+  }
+  if (input.bad() || !input.eof()) {
+    return katana::fail(Code::unavailable, fmt::format("cannot read '{}'", path.string()));
   }
   if (text.find('\0') != std::string::npos) {
     return katana::fail(Code::invalid_argument,

@@ -56,6 +56,20 @@ TEST_F(Migrations, a_wrong_name_or_number_is_named) {
   EXPECT_THAT(problem(), HasSubstr("'01_b.sql' and '1_a.sql' have the same number"));
 }
 
+TEST_F(Migrations, what_is_no_text_is_named_and_not_taken_for_an_empty_file) {
+  write("1_a.sql", std::string("SELECT 1\0;", 10));
+  EXPECT_THAT(problem(), HasSubstr("1_a.sql' is no text: it has a zero byte"));
+  std::filesystem::remove(folder_ / "1_a.sql");
+  std::filesystem::create_directory(folder_ / "1_a.sql");
+  EXPECT_THAT(problem(), HasSubstr("cannot read"));
+}
+
+TEST_F(Migrations, of_a_program_have_names_that_files_have) {
+  const auto bundled = bundled_migrations({{"1_a.txt", "SELECT 1"}});
+  ASSERT_FALSE(bundled);
+  EXPECT_THAT(bundled.error().describe(), HasSubstr("'1_a.txt' is no name of a migration"));
+}
+
 std::string names_of(const katana::Result<std::vector<Migration>>& files) {
   if (!files) return files.error().describe();
   std::string names;

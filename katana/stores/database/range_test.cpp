@@ -19,7 +19,8 @@ TEST(Range, has_the_text_that_postgresql_has) {
     EXPECT_EQ(Form::write(*parsed), text);
   }
   EXPECT_EQ(Form::parse("[\"1\",\"10\")"), (Range<std::int32_t>{.lower = 1, .upper = 10}));
-  for (const char* const text : {"", "[", "[1,2", "1,2)", "[1;2)", "[x,2)", "[1,99999999999)"}) {
+  for (const char* const text : {"", "[", "[1,2", "1,2)", "[1;2)", "[x,2)", "[1x,2)", "[1,2x)",
+                                 "[1,99999999999)", "[1,99999999999999999999)"}) {
     EXPECT_FALSE(Form::parse(text)) << text;
   }
 }

@@ -28,6 +28,21 @@ TEST(MemoryFolder, goes_with_what_is_in_it) {
   EXPECT_FALSE(std::filesystem::exists(path));
 }
 
+TEST(MemoryFolder, leaves_no_file_open_when_it_goes) {
+  const auto open_files = [] {
+    const std::filesystem::directory_iterator files("/proc/self/fd");
+    return std::distance(begin(files), end(files));
+  };
+  ASSERT_TRUE(MemoryFolder::make());  // the first one of a process looks for orphans
+  const auto before = open_files();
+  {
+    const auto folder = MemoryFolder::make();
+    ASSERT_TRUE(folder);
+    EXPECT_EQ(open_files(), before + 1) << "its owner's lock";
+  }
+  EXPECT_EQ(open_files(), before);
+}
+
 TEST(MemoryFolder, what_a_process_left_that_died_is_removed_by_the_next) {
   const auto kept = MemoryFolder::make();
   ASSERT_TRUE(kept);

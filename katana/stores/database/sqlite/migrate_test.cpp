@@ -73,6 +73,14 @@ TEST_F(MigrateTest, a_changed_or_missing_file_is_named_with_the_database) {
   EXPECT_THAT(run(), HasSubstr("'2_add.sql' was applied, and its file is missing"));
 }
 
+TEST_F(MigrateTest, a_file_that_cannot_be_opened_is_told_and_nothing_is_made) {
+  const std::string path = folder_ / "nowhere/a.db";
+  const auto report = migrate({.path = path}, {.folder = folder_ / "m", .dry_run = false});
+  ASSERT_FALSE(report);
+  EXPECT_THAT(report.error().describe(), HasSubstr(path));
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "nowhere"));
+}
+
 TEST_F(MigrateTest, of_several_programs_that_start_at_once_one_applies_them) {
   std::vector<std::string> answers(4);
   std::vector<std::thread> programs;

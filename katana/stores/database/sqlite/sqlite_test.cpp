@@ -641,6 +641,27 @@ TEST(SqliteThreads, take_no_signal_of_the_program) {
   EXPECT_GE(quiet_threads("db-"), 3u) << "who writes, who reads, and who watches";
 }
 
+TEST(SqliteOptions, that_nothing_could_run_with_are_refused_by_their_names) {
+  const Folder folder;
+  const auto refused = [&folder](auto&& change) {
+    Options options{.path = folder / "a.db"};
+    change(options);
+    const auto opened = sqlite::open(options);
+    return opened ? std::string("opened") : opened.error().describe();
+  };
+  EXPECT_EQ(refused([](Options&) {}), "opened");
+  EXPECT_THAT(refused([](Options& o) { o.path.clear(); }), HasSubstr("'path'"));
+  EXPECT_THAT(refused([](Options& o) { o.readers = 0; }), HasSubstr("'readers'"));
+  EXPECT_THAT(refused([](Options& o) { o.readers = 257; }), HasSubstr("'readers'"));
+  EXPECT_THAT(refused([](Options& o) { o.group_max = 0; }), HasSubstr("'group_max'"));
+  EXPECT_THAT(refused([](Options& o) { o.reads_waiting_max = 0; }), HasSubstr("'reads_wait"));
+  EXPECT_THAT(refused([](Options& o) { o.writes_waiting_max = 0; }), HasSubstr("'writes_wait"));
+  EXPECT_THAT(refused([](Options& o) { o.statements_max = 0; }), HasSubstr("'statements_max'"));
+  EXPECT_THAT(refused([](Options& o) { o.streams_max = 0; }), HasSubstr("'streams_max'"));
+  EXPECT_THAT(refused([](Options& o) { o.timeout = {}; }), HasSubstr("'timeout'"));
+  EXPECT_THAT(refused([](Options& o) { o.wait_max = {}; }), HasSubstr("'wait_max'"));
+}
+
 }  // namespace
 }  // namespace katana::database::sqlite
 
