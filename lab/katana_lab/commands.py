@@ -28,7 +28,7 @@ COMMANDS = {
     "arena": Command("costs.arena", "lab/arena.py", "HttpArena's profiles, beside rivals written to its rules"),
     "arena-check": Command("arena.check", "lab/arena/check", "whether a server answers as HttpArena validates it"),
     "arena-data": Command("arena.data", "lab/arena/data", "what the servers of the arena are given"),
-    "arena-build": Command("arena.rivals", "lab/arena/rivals/build", "the rivals of the arena, built natively"),
+    "arena-build": Command("arena.servers", "lab/arena/rivals/build", "the rivals of the arena, built natively"),
     "cost": Command("costs.request", "lab/cost.py", "a request, beside the floor and rivals"),
     "cached-cost": Command("costs.cached", "lab/cached_cost.py", "a user from the response cache, beside /health"),
     "chat-cost": Command("costs.chat", "lab/chat_cost.py", "a chat delivery, by engine, beside the floor"),

@@ -16,9 +16,11 @@ import socket
 from collections.abc import Callable
 from pathlib import Path
 
-from katana_lab import ROOT, LabError
-from katana_lab.arena import DATA, PROFILES, Ports, data, wire
-from katana_lab.arena.wire import BINARY, CLOSE, TEXT, Reply, WebSocket, curl
+from katana_lab import ROOT
+from katana_lab.arena import DATA, PROFILES, Ports, data
+from katana_lab.contest import check as contest_check
+from katana_lab.contest import wire
+from katana_lab.contest.wire import BINARY, CLOSE, TEXT, Reply, WebSocket, curl
 
 SCRIPT_KINDS = ("application/javascript", "text/javascript")
 KINDS = {".css": ("text/css",), ".js": SCRIPT_KINDS, ".json": ("application/json",)}
@@ -26,24 +28,17 @@ UPLOAD_SIZES = (512_000, 2 << 20, 10 << 20, 20 << 20)
 MISSING = "/static/no-such-file.txt"
 
 
-class Check:
-    """One server under test: what was asked of it, and what failed."""
+class Check(contest_check.Check):
+    """One server under test, by profiles."""
 
     def __init__(self, ports: Ports, folder: Path = DATA):
+        super().__init__()
         self.h1 = f"http://127.0.0.1:{ports.h1}"
         self.h1_tls = f"https://127.0.0.1:{ports.h1_tls}"
         self.h2c = f"http://127.0.0.1:{ports.h2c}"
         self.tls = f"https://127.0.0.1:{ports.tls}"
         self.ports, self.folder = ports, folder
         self.items = {item["id"]: item for item in data.items()}
-        self.profile, self.count = "", 0
-        self.failures: list[str] = []
-
-    def expect(self, what: str, is_right: bool, got: object) -> None:
-        """Count a check; when it failed, say what and what came."""
-        self.count += 1
-        if not is_right:
-            self.failures.append(f"{self.profile}: {what}: got {str(got)[:200]}")
 
     def expect_text(self, what: str, reply: Reply, text: str) -> None:
         """200 and exactly this text as text/plain."""
@@ -68,12 +63,8 @@ class Check:
 
     def run(self, profile: str) -> list[str]:
         """The failures of a profile."""
-        before = len(self.failures)
-        self.profile = profile
-        try:
-            CHECKS[profile](self)
-        except (OSError, LabError) as error:
-            self.expect("the check can be made", False, error)
+        before, self.scope = len(self.failures), f"{profile}: "
+        self.attempt("all", lambda: CHECKS[profile](self))
         return self.failures[before:]
 
 
@@ -286,9 +277,7 @@ def report(name: str, check: Check, profiles: list[str]) -> bool:
     for profile in profiles:
         before = check.count
         failed = check.run(profile)
-        print(f"{name} {profile}: {'ok' if not failed else 'FAILED'}, {check.count - before} checks", flush=True)
-        for line in failed:
-            print(f"  {line}", flush=True)
+        contest_check.say(f"{name} {profile}", f"{check.count - before} checks", failed)
     return not check.failures
 
 
@@ -301,15 +290,15 @@ def profiles_of(ports: Ports) -> list[str]:
 
 def main() -> int:
     """Check; the exit status."""
-    from katana_lab.arena import rivals                          # which needs more than the check does
+    from katana_lab.arena import servers                         # which needs more than the check does
     options = parse_options()
     data.prepare(options.data)
     if not options.server:
         ports = Ports(options.h1, options.h1_tls, options.h2c, options.tls)
         return 0 if report("server", Check(ports, options.data), options.profiles or profiles_of(ports)) else 1
     right = True
-    for server in rivals.chosen(options.server):
-        with rivals.running(server, options.data, options.build) as (_, ports):
+    for server in servers.chosen(options.server):
+        with servers.running(server, options.data, options.build) as (_, ports):
             profiles = [name for name in server.profiles if name in (options.profiles or PROFILES)]
             right = report(server.name, Check(ports, options.data), profiles) and right
     return 0 if right else 1

@@ -32,17 +32,15 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from katana_lab import LabError, proc
-from katana_lab.arena import DATA, PROFILES, check, data, memory, rivals, score
+from katana_lab.arena import DATA, PROFILES, check, data, score, servers
 from katana_lab.arena.loads import LOADS, SCALE
+from katana_lab.contest import measured, memory
+from katana_lab.contest.servers import Server
 from katana_lab.costs import harness
 from katana_lab.drivers import drive
-from katana_lab.heading import made_by
 
-SATURATED, IDLE_SERVER = 0.90, 0.90
 COLUMNS = ("server", "connections", "CPU us/request", "ratio", "requests/s", "p99 us", "MiB at rest", "MiB loaded",
            "MiB cgroup", "B/reply", "server", "client", "errors")
-# What a round has of a server that did not start, or answered nothing.
-FAILED = {"us": None, "rate": 0.0, "errors": 1, "other": 0.0, "server": 0.0, "generator": 0.0}
 # profile -> connections -> rounds
 Results = dict[str, dict[int, harness.Rounds]]
 
@@ -63,37 +61,21 @@ def parse_options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     options = parser.parse_args(arguments)
     options.profiles = harness.known(parser, "profile", options.profiles, PROFILES)
     if options.servers:
-        options.servers = harness.known(parser, "server", options.servers, list(rivals.SERVERS))
+        options.servers = harness.known(parser, "server", options.servers, list(servers.SERVERS))
     return options
 
 
-def entrants(options: argparse.Namespace) -> dict[str, rivals.Server]:
-    """Those that were asked for, or all that are here; who is missing is said."""
-    found = {}
-    for name, server in rivals.SERVERS.items():
-        if options.servers and name not in options.servers:
-            continue
-        reason = server.missing(options.build)
-        if reason and options.servers:
-            raise LabError(f"{name}: {reason}")
-        if reason:
-            print(f"left out: {name}: {reason}", file=sys.stderr)
-        else:
-            found[name] = server
-    order = options.servers or list(found)
-    return {name: found[name] for name in order}
-
-
-def checked(options: argparse.Namespace, servers: dict[str, rivals.Server]) -> dict[str, list[str]]:
+def checked(options: argparse.Namespace, entered: Sequence[Server]) -> dict[str, list[str]]:
     """The servers of each profile, without those that answer wrongly."""
     fit: dict[str, list[str]] = {profile: [] for profile in options.profiles}
-    for name, server in servers.items():
+    for server in entered:
+        name = server.name
         profiles = [profile for profile in options.profiles if profile in server.profiles]
         if options.no_check:
             for profile in profiles:
                 fit[profile].append(name)
             continue
-        with rivals.running(server, options.data, options.build) as (_, ports):
+        with servers.running(server, options.data, options.build) as (_, ports):
             examined = check.Check(ports, options.data)
             for profile in profiles:
                 failed = examined.run(profile)
@@ -104,26 +86,23 @@ def checked(options: argparse.Namespace, servers: dict[str, rivals.Server]) -> d
     return {profile: names for profile, names in fit.items() if names}
 
 
-def measure(server: rivals.Server, profile: str, connections: int, options: argparse.Namespace) -> dict:
+def measure(server: Server, profile: str, connections: int, options: argparse.Namespace) -> dict:
     """A fresh server under a profile's load."""
     load = LOADS[profile].by_h2load() if options.h2load else LOADS[profile]
     group = memory.Group(options.cgroup) if options.cgroup else None
     try:
-        with rivals.running(server, options.data, options.build, prefix=group.prefix if group else ()) as (process,
+        with servers.running(server, options.data, options.build, prefix=group.prefix if group else ()) as (process,
                                                                                                         ports):
             at_rest = memory.at_rest(process.pid)
             drive(load.driver, load.job(profile, ports, options.build, options.data, connections, 1.0),
                   [harness.CLIENT_CPU])
             job = load.job(profile, ports, options.build, options.data, connections, options.seconds)
             with memory.Watch(process.pid, group).watching() as most:
-                figures, done = harness.measure_load(process.pid, load.driver, job)
+                figures, done = measured.loaded(process.pid, load.driver, job)
     finally:
         if group:
             group.close()
-    own = done.told.get("generator")
-    return {**figures, **most, "rest_kib": at_rest, "p99_us": done.told.get("latency_us", {}).get("p99"),
-            "reply_bytes": done.told["bytes"] / max(done.requests, 1),
-            "generator": own["cpu_share"] + own["wait_share"] if own else figures["client"]}
+    return {**figures, **most, "rest_kib": at_rest, "reply_bytes": done.told["bytes"] / max(done.requests, 1)}
 
 
 def counts_of(profile: str, options: argparse.Namespace) -> list[int]:
@@ -132,44 +111,31 @@ def counts_of(profile: str, options: argparse.Namespace) -> list[int]:
     return counts[-1:] if options.counts == "largest" else counts
 
 
-def run(options: argparse.Namespace, servers: dict[str, rivals.Server], fit: dict[str, list[str]]) -> Results:
-    """All profiles, one after another; --json has what is there after each. A server that fails in a round has nothing
-    in it: the others' hours are not lost.
-    """
+def run(options: argparse.Namespace, fit: dict[str, list[str]]) -> Results:
+    """All profiles, one after another; --json has what is there after each."""
     results: Results = {}
     for profile, names in fit.items():
         results[profile] = {}
         for connections in counts_of(profile, options):
             def one(name: str, profile: str = profile, connections: int = connections) -> dict:
-                try:
-                    return measure(servers[name], profile, connections, options)
-                except LabError as error:
-                    print(f"\n{name} in {profile}: {error}", file=sys.stderr)
-                    return dict(FAILED)
+                return measure(servers.SERVERS[name], profile, connections, options)
 
-            results[profile][connections] = harness.in_rounds(options.rounds, names, one, f"{profile} {connections}")
+            results[profile][connections] = harness.in_rounds(
+                options.rounds, names, measured.spared(one, f" in {profile}", []), f"{profile} {connections}")
         harness.write(argparse.Namespace(json=options.json), [], results)
     return results
 
 
 # ---- tables --------------------------------------------------------------------------------------
 
-def is_bounded(figures: Sequence[dict]) -> bool:
-    """The generator was the limit in most rounds."""
-    limits = [one["generator"] > SATURATED and one["server"] < IDLE_SERVER for one in figures]
-    return sum(limits) * 2 > len(limits)
-
-
 def row(rounds: harness.Rounds, name: str, connections: int) -> tuple[str, ...]:
     """The cells of a server at a connection count."""
     calm, median = harness.calm(rounds, name), harness.median
     first = next(iter(rounds[0]))
     return (name, str(connections), median(calm, "us"), harness.spread(harness.ratios(rounds, name, first)),
-            ("≥ " if is_bounded(calm) else "") + median(calm, "rate", ",.0f"), median(calm, "p99_us", ",.0f"),
-            median(calm, "rest_kib", ".1f", 1 / 1024), median(calm, "pss_anon_kib", ".1f", 1 / 1024),
-            median(calm, "cgroup_kib", ".1f", 1 / 1024), median(calm, "reply_bytes", ",.0f"),
-            f"{median(calm, 'server', '.0f', 100)} %", f"{median(calm, 'generator', '.0f', 100)} %",
-            str(sum(one[name]["errors"] for one in rounds)))
+            measured.rate_cell(calm), median(calm, "p99_us", ",.0f"),
+            *measured.mib_cells(calm, "rest_kib", "pss_anon_kib", "cgroup_kib"), median(calm, "reply_bytes", ",.0f"),
+            *measured.last_cells(rounds, name))
 
 
 def mean_over_counts(by_count: dict[int, harness.Rounds], name: str, figure: str) -> float:
@@ -187,10 +153,11 @@ def entries_of(results: Results) -> dict[str, dict[str, score.Entry]]:
             for profile, by_count in results.items()}
 
 
-def score_table(results: Results, servers: dict[str, rivals.Server]) -> list[str]:
+def score_table(results: Results) -> list[str]:
     """The score of each server."""
     by_profile, sums = score.score(entries_of(results))
-    rows = [(name, servers[name].kind, servers[name].language,
+    known = servers.SERVERS
+    rows = [(name, known[name].kind, known[name].language,
              str(sum(name in points for points in by_profile.values())), f"{points.rate:,.0f}",
              f"{points.memory:,.0f}", f"{points.total:,.0f}") for name, points in sums.items()]
     return harness.markdown(("server", "class", "language", "profiles", "by rate", "by memory", "score"), rows)
@@ -219,11 +186,10 @@ def standing(results: Results, name: str) -> list[str]:
     return harness.markdown(("profile", "CPU/request", "requests/s", "anonymous memory"), rows)
 
 
-def tables(results: Results, servers: dict[str, rivals.Server]) -> list[str]:
-    """All of them."""
-    first = next(iter(servers))
-    lines = ["# HttpArena's profiles on one CPU", "", made_by("lab/arena.py"), "", "## Score", "",
-             *score_table(results, servers), "", f"## Where {first} stands", "",
+def tables(results: Results, first: str) -> list[str]:
+    """All of them; `first` is compared with the others."""
+    lines = [*measured.heading("HttpArena's profiles on one CPU", "lab/arena.py"), "## Score", "",
+             *score_table(results), "", f"## Where {first} stands", "",
              "Place, and its value over that of the best of the others; means over connection counts.", "",
              *standing(results, first)]
     for profile, by_count in results.items():
@@ -239,12 +205,12 @@ def main() -> None:
     harness.need("curl")
     proc.built("katana-load", options.build)
     data.prepare(options.data)
-    servers = entrants(options)
-    fit = checked(options, servers)
+    entered = servers.CONTEST.present(options.servers, options.build)
+    fit = checked(options, entered)
     if not fit:
         raise LabError("no server has any of these profiles: lab/arena/rivals/build builds the rivals")
-    results = run(options, servers, fit)
-    lines = tables(results, servers)
+    results = run(options, fit)
+    lines = tables(results, entered[0].name)
     print("\n".join(lines))
     harness.write(options, lines, results)
     if options.html:

@@ -25,12 +25,13 @@ import argparse
 import os
 import shutil
 import statistics
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from katana_lab import LabError, proc
-from katana_lab.arena import memory
+from katana_lab.contest import check as contest_check
+from katana_lab.contest import measured, memory
+from katana_lab.contest.servers import Server
 from katana_lab.costs import harness, main_job_tables
 from katana_lab.drivers import drive
 from katana_lab.main_job import check, loads, servers
@@ -54,26 +55,14 @@ def parse_options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     return options
 
 
-def entrants(options: argparse.Namespace) -> list[servers.Server]:
+def entrants(options: argparse.Namespace) -> list[Server]:
     """Those that were asked for, or all that are here, without those that fail the check; who is missing is said."""
-    found = []
-    for server in servers.chosen(options.servers or list(servers.SERVERS)):
-        reason = server.missing(options.build)
-        if reason and options.servers:
-            raise LabError(f"{server.name}: {reason}")
-        if not reason and not options.no_check:
-            print(f"\rcheck: {server.name:<20}", end="", file=sys.stderr, flush=True)
-            failures = check.check_server(server, options.build)[1]
-            reason = failures[0] if failures else ""
-        if reason:
-            print(f"\nleft out: {server.name}: {reason}", file=sys.stderr)
-        else:
-            found.append(server)
-    print(file=sys.stderr)
-    return found
+    found = servers.CONTEST.present(options.servers, options.build)
+    return found if options.no_check else contest_check.fit(
+        found, lambda server: check.check_server(server, options.build), [])
 
 
-def own_database(server: servers.Server, options: argparse.Namespace, folder: Path) -> None:
+def own_database(server: Server, options: argparse.Namespace, folder: Path) -> None:
     """A database that the server has had once: what it does at its first start is not measured."""
     file = folder / f"{server.name}.db"
     shutil.copy(folder / "users.db", file)
@@ -93,10 +82,8 @@ def closed_loop(name: str, started: servers.Started, options: argparse.Namespace
 
     warm = drive("katana-load", job(load.warm_up_s, WARM_UP_REQUESTS), [harness.CLIENT_CPU])
     count = int(loads.SPARE * options.seconds * warm.rate_per_s) + 1000
-    figures, done = harness.measure_load(started.pid, "katana-load", job(options.seconds, count))
-    own = done.told["generator"]
-    return {**figures, "p99_us": done.told["latency_us"].get("p99"), "statuses": done.told["statuses"],
-            "generator": own["cpu_share"] + own["wait_share"]}
+    figures, done = measured.loaded(started.pid, "katana-load", job(options.seconds, count))
+    return {**figures, "statuses": done.told["statuses"]}
 
 
 def open_loop(rate: float, started: servers.Started, options: argparse.Namespace, folder: Path) -> dict:
@@ -110,7 +97,7 @@ def open_loop(rate: float, started: servers.Started, options: argparse.Namespace
             **{key: latency.get(key) for key in ("p50", "p99", "p999")}}
 
 
-def visit(server: servers.Server, options: argparse.Namespace, folder: Path) -> dict:
+def visit(server: Server, options: argparse.Namespace, folder: Path) -> dict:
     """A fresh process under all loads."""
     file = folder / "round.db"
     for suffix in ("", "-wal", "-shm"):
@@ -131,19 +118,15 @@ def visit(server: servers.Server, options: argparse.Namespace, folder: Path) -> 
     return {**found, "most_kib": most["pss_anon_kib"]}
 
 
-def run(options: argparse.Namespace, entered: Sequence[servers.Server], folder: Path) -> harness.Rounds:
-    """All rounds. A server that fails in a round has nothing in it. --json has what is there after each visit, in case
-    that the run is not finished.
-    """
+def run(options: argparse.Namespace, entered: Sequence[Server], folder: Path) -> harness.Rounds:
+    """All rounds. --json has what is there after each visit, in case that the run is not finished."""
     by_name = {server.name: server for server in entered}
     visits: list[dict] = []
 
+    measure = measured.spared(lambda name: visit(by_name[name], options, folder), "", [], {"tests": {}, "rates": {}})
+
     def one(name: str) -> dict:
-        try:
-            found = visit(by_name[name], options, folder)
-        except (LabError, OSError) as error:
-            print(f"\n{name}: {error}", file=sys.stderr)
-            found = {"tests": {}, "rates": {}}
+        found = measure(name)
         visits.append({name: found})
         harness.write(argparse.Namespace(json=options.json), [], {"visits": visits})
         return found

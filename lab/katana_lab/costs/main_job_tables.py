@@ -4,9 +4,9 @@ from __future__ import annotations
 import statistics
 from collections.abc import Sequence
 
+from katana_lab.contest import measured
+from katana_lab.contest.servers import Server
 from katana_lab.costs import harness
-from katana_lab.costs.arena import is_bounded
-from katana_lab.heading import made_by
 from katana_lab.main_job import servers
 from katana_lab.main_job.loads import LOADS
 
@@ -14,12 +14,11 @@ SAMPLES_OF_P999 = 1000
 MODERATE = ("20%", "5,000/s")            # rates at which p99 is compared
 YARDSTICK = "axum"                       # whose p99 is the limit
 TEST_COLUMNS = ("server", "CPU us/request", "ratio", "requests/s", "p99 us", "server", "client", "errors")
-NOTHING = {"us": None, "rate": 0.0, "errors": 1, "other": 0.0, "server": 0.0, "generator": 0.0}
 
 
 def of_test(rounds: harness.Rounds, test: str) -> harness.Rounds:
     """The rounds of one test; a server that failed has nothing in it."""
-    return [{name: found["tests"].get(test, NOTHING) for name, found in one.items()} for one in rounds]
+    return [{name: found["tests"].get(test, measured.FAILED) for name, found in one.items()} for one in rounds]
 
 
 def of_rate(rounds: harness.Rounds, rate: str, name: str) -> list[dict]:
@@ -31,9 +30,7 @@ def test_row(rounds: harness.Rounds, name: str) -> tuple[str, ...]:
     """The cells of a server in a test."""
     calm, median, first = harness.calm(rounds, name), harness.median, next(iter(rounds[0]))
     return (name, median(calm, "us"), harness.spread(harness.ratios(rounds, name, first)),
-            ("≥ " if is_bounded(calm) else "") + median(calm, "rate", ",.0f"), median(calm, "p99_us", ",.0f"),
-            f"{median(calm, 'server', '.0f', 100)} %", f"{median(calm, 'generator', '.0f', 100)} %",
-            str(sum(one[name]["errors"] for one in rounds)))
+            measured.rate_cell(calm), median(calm, "p99_us", ",.0f"), *measured.last_cells(rounds, name))
 
 
 def process_table(rounds: harness.Rounds) -> list[str]:
@@ -41,8 +38,8 @@ def process_table(rounds: harness.Rounds) -> list[str]:
     rows = []
     for name in rounds[0]:
         found = [one[name] for one in rounds]
-        rows.append((name, harness.median(found, "start_ms", ".1f"), harness.median(found, "rest_kib", ".1f", 1 / 1024),
-                     harness.median(found, "most_kib", ".1f", 1 / 1024)))
+        rows.append((name, harness.median(found, "start_ms", ".1f"), *measured.mib_cells(found, "rest_kib",
+                                                                                         "most_kib")))
     return harness.markdown(("server", "start ms", "MiB at rest", "MiB loaded"), rows)
 
 
@@ -134,13 +131,11 @@ def limits_table(rounds: harness.Rounds) -> list[str]:
     return harness.markdown(("limit", first, "by how much: median over rounds, smallest and largest"), rows)
 
 
-def tables(rounds: harness.Rounds, entered: Sequence[servers.Server], flush_us: float) -> list[str]:
+def tables(rounds: harness.Rounds, entered: Sequence[Server], flush_us: float) -> list[str]:
     """All of them."""
-    lines = ["# Users over SQLite, durable, on one CPU", "", made_by("lab/main_job.py"), "",
-             f"The disk takes {flush_us:,.0f} us to append and flush 4 KiB.", "",
-             *harness.markdown(("server", "language", "made of"),
-                               [(server.name, server.language, server.about) for server in entered]),
-             "", "## Limits", "", *limits_table(rounds), "", "## Start and memory", "", *process_table(rounds),
+    lines = [*measured.heading("Users over SQLite, durable, on one CPU", "lab/main_job.py",
+                               f"The disk takes {flush_us:,.0f} us to append and flush 4 KiB.", entered),
+             "## Limits", "", *limits_table(rounds), "", "## Start and memory", "", *process_table(rounds),
              "", "## Latency of GET /users/{id} at a rate", "", *latency_table(rounds)]
     for test, load in LOADS.items():
         each = of_test(rounds, test)

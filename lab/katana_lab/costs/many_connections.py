@@ -31,7 +31,7 @@ import time
 from collections.abc import Callable, Iterator
 
 from katana_lab import LabError, proc
-from katana_lab.arena.memory import pss_anon_kib
+from katana_lab.contest.memory import pss_anon_kib
 from katana_lab.costs import harness
 from katana_lab.heading import made_by
 

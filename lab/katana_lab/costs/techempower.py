@@ -24,15 +24,16 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 
 from katana_lab import LabError, proc
+from katana_lab.contest import check as contest_check
+from katana_lab.contest import measured
+from katana_lab.contest.servers import Server
 from katana_lab.costs import harness, postgres
-from katana_lab.costs.arena import is_bounded
 from katana_lab.drivers import Job, drive
-from katana_lab.heading import made_by
 from katana_lab.techempower import SCHEMA, TESTS, check, servers
 
 COLUMNS = ("server", "CPU us/request", "katana / it", "requests/s", "katana / it", "MiB after", "CPU 0", "CPU 1",
            "errors")
-FAILED = {"us": None, "rate": None, "rss_kib": None, "errors": 1, "other": 0.0, "server": 0.0, "generator": 0.0}
+FAILED = {**measured.FAILED, "rate": None, "rss_kib": None}
 RANKED = {"us": False, "rate": True, "rss_kib": False}   # whether the largest is the first
 READING = (
     "Ranks are by the median of the rounds. Ratios are of katana to the server of the row: median over the rounds,\n"
@@ -93,30 +94,24 @@ def cases_of(options: argparse.Namespace) -> list[Case]:
     return found
 
 
-def database_connections(server: servers.Server, options: argparse.Namespace) -> int:
+def database_connections(server: Server, options: argparse.Namespace) -> int:
     """How many a server has."""
     return options.database_connections if server.is_pipelined else options.blocking_connections
 
 
-def entrants(options: argparse.Namespace) -> tuple[list[servers.Server], list[str]]:
+def entrants(options: argparse.Namespace) -> tuple[list[Server], list[str]]:
     """Those that could be built and keep the rules, and why the others are not here."""
-    left_out: list[str] = []
-    found = servers.made(servers.chosen(options.servers), left_out.append)
+    wanted = servers.chosen(options.servers)
+    found = servers.CONTEST.make_all(wanted)
+    left_out = [f"{server.name}: it could not be built" for server in wanted if server not in found]
     if options.no_check:
         return found, left_out
-    fit = []
     with check.cluster_of(next(proc.free_port())) as cluster:
-        for server in found:
-            what, failures = check.failures_of(server, options.build, cluster, database_connections(server, options))
-            check.say(server.name, what, failures)
-            if failures:
-                left_out.append(f"{server.name}: {failures[0]}")
-            else:
-                fit.append(server)
-    return fit, left_out
+        return contest_check.fit(found, lambda server: check.check_server(
+            server, options.build, cluster, database_connections(server, options)), left_out), left_out
 
 
-def measure(server: servers.Server, case: Case, options: argparse.Namespace, cluster: postgres.Cluster) -> dict:
+def measure(server: Server, case: Case, options: argparse.Namespace, cluster: postgres.Cluster) -> dict:
     """A fresh server under a load."""
     test = TESTS[case.test]
     if test.writes:
@@ -125,25 +120,21 @@ def measure(server: servers.Server, case: Case, options: argparse.Namespace, clu
         job = Job(process.port, options.build, test.target(case.rows), connections=case.connections,
                   seconds=options.seconds, in_flight=test.in_flight)
         drive("wrk", dataclasses.replace(job, seconds=1), [harness.CLIENT_CPU])
-        figures, _ = harness.measure_load(process.pid, "wrk", job)
-    return {**figures, "generator": figures["client"]}
+        return measured.loaded(process.pid, "wrk", job)[0]
 
 
-def run(options: argparse.Namespace, entered: Sequence[servers.Server],
-        measured: Callable[[servers.Server, Case], dict]) -> tuple[dict[Case, harness.Rounds], list[str]]:
+def run(options: argparse.Namespace, entered: Sequence[Server],
+        visit: Callable[[Server, Case], dict]) -> tuple[dict[Case, harness.Rounds], list[str]]:
     """All rounds of all cases, and what failed in them: a server that fails in a round has nothing in it."""
     by_name = {server.name: server for server in entered}
     results: dict[Case, harness.Rounds] = {}
     failed: list[str] = []
     for case in cases_of(options):
         def one(name: str, case: Case = case) -> dict:
-            try:
-                return measured(by_name[name], case)
-            except LabError as error:
-                failed.append(f"{name} in {case.title}: {error}")
-                return dict(FAILED)
+            return visit(by_name[name], case)
 
-        results[case] = harness.in_rounds(options.rounds, list(by_name), one, case.title)
+        results[case] = harness.in_rounds(options.rounds, list(by_name), measured.spared(
+            one, f" in {case.title}", failed, FAILED), case.title)
     return results, failed
 
 
@@ -184,18 +175,14 @@ def row(rounds: harness.Rounds, name: str) -> tuple[str, ...]:
     calm, median, first = harness.calm(rounds, name), harness.median, next(iter(rounds[0]))
     return (name if is_ranked(name) else f"({name})", median(calm, "us"),
             harness.spread(harness.ratios(rounds, first, name)),
-            ("≥ " if is_bounded(calm) else "") + median(calm, "rate", ",.0f"),
-            harness.spread(harness.ratios(rounds, first, name, "rate")), median(calm, "rss_kib", ".1f", 1 / 1024),
-            f"{median(calm, 'server', '.0f', 100)} %", f"{median(calm, 'generator', '.0f', 100)} %",
-            str(sum(one[name]["errors"] for one in rounds)))
+            measured.rate_cell(calm), harness.spread(harness.ratios(rounds, first, name, "rate")),
+            *measured.mib_cells(calm, "rss_kib"), *measured.last_cells(rounds, name))
 
 
-def tables(results: dict[Case, harness.Rounds], entered: Sequence[servers.Server]) -> list[str]:
+def tables(results: dict[Case, harness.Rounds], entered: Sequence[Server]) -> list[str]:
     """All of them."""
-    lines = ["# TechEmpower's seven tests on one CPU", "", made_by("lab/techempower.py"), "",
-             *harness.markdown(("server", "language", "made of"),
-                               [(server.name, server.language, server.about) for server in entered]),
-             "", READING, "", "## Ranks", "", "By CPU us/request / by requests/s / by memory after the load.", "",
+    lines = [*measured.heading("TechEmpower's seven tests on one CPU", "lab/techempower.py", servers=entered),
+             READING, "", "## Ranks", "", "By CPU us/request / by requests/s / by memory after the load.", "",
              *ranks_table(results)]
     for case, rounds in results.items():
         lines += ["", f"## {case.title}", "", *harness.markdown(COLUMNS, [row(rounds, name) for name in rounds[0]])]

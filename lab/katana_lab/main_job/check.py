@@ -9,7 +9,6 @@ flush stands for it.
 """
 from __future__ import annotations
 
-import argparse
 import contextlib
 import http.client
 import json
@@ -25,11 +24,13 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from katana_lab import ROOT, LabError, proc
-from katana_lab.arena.wire import Reply
+from katana_lab import proc
+from katana_lab.contest import check as contest_check
+from katana_lab.contest.check import PATIENCE_S
+from katana_lab.contest.servers import Server
+from katana_lab.contest.wire import Reply
 from katana_lab.main_job import BUILD, PAGE, servers
 
-PATIENCE_S = 10.0
 WRITERS, WRITES_MIN = 8, 40
 ALONE = 10                               # POSTs one after another, whose flushes are counted
 REFUSED = (400, 415, 422)
@@ -43,46 +44,20 @@ WRONG_USERS: dict[str, object] = {
 }
 
 
-class Client:
-    """One connection; `opened`: how many it took."""
-
-    def __init__(self, port: int):
-        self.link = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_S)
-        self.opened = 0
-
-    def ask(self, method: str, target: str, content: bytes | None = None) -> Reply:
-        """A request and its answer; OSError or HTTPException when there is none."""
-        if self.link.sock is None:
-            self.link.connect()
-            self.opened += 1
-        self.link.request(method, target, content, {"Content-Type": "application/json"} if content else {})
-        got = self.link.getresponse()
-        fields = {name.lower(): value for name, value in got.getheaders()}
-        return Reply(got.status, "HTTP/1.1", fields, got.read())
-
-    def get(self, target: str) -> Reply:
-        """GET."""
-        return self.ask("GET", target)
+class Client(contest_check.Client):
+    """One connection that adds users."""
 
     def post(self, user: object) -> Reply:
         """POST of a user; None: of what is no JSON."""
         return self.ask("POST", "/users", b"{nothing" if user is None else json.dumps(user).encode())
 
 
-class Check:
-    """One server under test: what was asked of it, and what failed."""
+class Check(contest_check.Check):
+    """One server under test."""
 
     def __init__(self, port: int):
-        self.port, self.count = port, 0
-        self.client = Client(port)
-        self.failures: list[str] = []
-
-    def expect(self, what: str, is_right: bool, got: object) -> None:
-        """Count a check; when it failed, say what and what came."""
-        self.count += 1
-        if not is_right:
-            self.failures.append(f"{what}: got {got.status if isinstance(got, Reply) else ''}"
-                                 f" {str(got.text if isinstance(got, Reply) else got)[:200]}")
+        super().__init__()
+        self.port, self.client = port, Client(port)
 
     def expect_object(self, what: str, reply: Reply, statuses: Sequence[int], wanted: dict | None = None) -> None:
         """One of these statuses, and a JSON object: this one, if one is given."""
@@ -174,11 +149,7 @@ CHECKS: dict[str, Callable[[Check], None]] = {"reads": reads, "writes": writes, 
 def examine(port: int, pid: int | None = None) -> Check:
     """All checks of a server that runs over an empty table."""
     check = Check(port)
-    for name, run in {**CHECKS, **({"flushes": lambda one: flushes(one, pid)} if pid else {})}.items():
-        try:
-            run(check)
-        except (OSError, http.client.HTTPException, LabError) as error:
-            check.expect(f"{name}: the check can be made", False, repr(error))
+    check.run_all({**CHECKS, **({"flushes": lambda one: flushes(one, pid)} if pid else {})})
     return check
 
 
@@ -215,7 +186,7 @@ class Writers:
             thread.join(2 * PATIENCE_S)
 
 
-def kill(server: servers.Server, build: Path, file: Path) -> tuple[int, list[str]]:
+def kill(server: Server, build: Path, file: Path) -> tuple[int, list[str]]:
     """How many were acknowledged when the server was killed; those that a new one has not, and what else is wrong."""
     with servers.running(server, build, file) as killed:
         writers = Writers(killed.port)
@@ -249,7 +220,7 @@ def folder() -> Iterator[Path]:
         yield Path(made)
 
 
-def check_server(server: servers.Server, build: Path) -> tuple[str, list[str]]:
+def check_server(server: Server, build: Path) -> tuple[str, list[str]]:
     """What was checked, and what failed."""
     with folder() as made:
         with servers.running(server, build, made / "check.db") as started:
@@ -261,20 +232,7 @@ def check_server(server: servers.Server, build: Path) -> tuple[str, list[str]]:
 
 def main() -> int:
     """Check; exit status 1 when anything failed."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--servers", default=",".join(servers.SERVERS), metavar="NAME,…", help="default: all")
-    parser.add_argument("--build", type=Path, default=ROOT / "build/bench", help="where the built programs are")
-    options = parser.parse_args()
-    status = 0
-    for server in servers.chosen(options.servers):
-        try:
-            what, failures = check_server(server, options.build)
-        except LabError as error:
-            what, failures = "not checked", [str(error)]
-        print(f"{server.name}: {what}: {'all passed' if not failures else f'{len(failures)} FAILED'}")
-        for failure in failures:
-            print(f"  {failure}")
-        status = status or bool(failures)
-    return int(status)
+    options = contest_check.parser(__doc__, servers.CONTEST).parse_args()
+    return contest_check.check_all(servers.chosen(options.servers), lambda server: check_server(server, options.build))
 
 # SPDX-License-Identifier: Apache-2.0

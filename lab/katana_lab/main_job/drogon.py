@@ -11,7 +11,7 @@ import tarfile
 from pathlib import Path
 
 from katana_lab import LabError, proc
-from katana_lab.arena.rivals import run
+from katana_lab.contest.servers import run
 from katana_lab.main_job import BUILD, FOLDER
 
 OUT = BUILD / "drogon"

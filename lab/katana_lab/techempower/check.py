@@ -10,21 +10,20 @@ read (pg_stat_statements, pg_stat_database); a cache that asks the database no m
 """
 from __future__ import annotations
 
-import argparse
 import email.utils
 import html.parser
-import http.client
 import json
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from katana_lab import ROOT, LabError, proc
-from katana_lab.arena import wire
-from katana_lab.arena.wire import Reply
+from katana_lab import proc
+from katana_lab.contest import check as contest_check
+from katana_lab.contest import wire
+from katana_lab.contest.servers import Server
+from katana_lab.contest.wire import Reply
 from katana_lab.costs import harness, postgres
-from katana_lab.main_job.check import Check as Asked
 from katana_lab.techempower import ADDED, FORTUNES, MOST, ROWS, SCHEMA, TESTS, servers
 
 KINDS = {"json": r"application/json(; ?charset=utf-8)?", "html": r"text/html; ?charset=utf-8",
@@ -205,23 +204,17 @@ def wrong_counts(rows: int, statements: int, read: int, transactions: int) -> st
 
 # ---- asking ------------------------------------------------------------------------------------------
 
-class Check(Asked):
+class Check(contest_check.Check):
     """One server under test, and its database."""
 
     def __init__(self, port: int, cluster: postgres.Cluster):
-        super().__init__(port)
-        self.cluster = cluster
+        super().__init__()
+        self.port, self.client, self.cluster = port, contest_check.Client(port), cluster
 
     def table(self) -> dict[int, int]:
         """`world` as it is."""
         lines = self.cluster.ask("SELECT id, randomnumber FROM world", "bench").splitlines()
         return {int(number): int(value) for number, value in (line.split("|") for line in lines)}
-
-    def judge(self, what: str, wrong: str) -> None:
-        """Count a check that says what is wrong."""
-        self.count += 1
-        if wrong:
-            self.failures.append(f"{what}: {wrong}")
 
     def get(self, target: str, kind: str) -> Reply:
         """GET, with its head judged."""
@@ -315,15 +308,11 @@ CHECKS: dict[str, Callable[[Check], None]] = {"texts": texts, "rows": rows, "for
 def examine(port: int, cluster: postgres.Cluster, checks: Mapping[str, Callable[[Check], None]] | None = None) -> Check:
     """All checks of a server that runs."""
     check = Check(port, cluster)
-    for name, run in (CHECKS if checks is None else checks).items():
-        try:
-            run(check)
-        except (OSError, ValueError, http.client.HTTPException, LabError) as error:
-            check.judge(name, f"the check cannot be made: {error!r}")
+    check.run_all(CHECKS if checks is None else checks)
     return check
 
 
-def count_queries(check: Check, server: servers.Server, build: Path, connections: int) -> None:
+def count_queries(check: Check, server: Server, build: Path, connections: int) -> None:
     """What PostgreSQL counts of a fresh server that is asked for nothing but /queries."""
     before = statements(check.cluster, "SELECT"), transactions(check.cluster)
     with servers.running(server, build, check.cluster, connections) as process:
@@ -335,12 +324,12 @@ def count_queries(check: Check, server: servers.Server, build: Path, connections
                                         after[1] - before[1] if server.is_ranked else BURST * BURST_ROWS))
 
 
-def check_server(server: servers.Server, build: Path, cluster: postgres.Cluster, connections: int) -> Check:
+def check_server(server: Server, build: Path, cluster: postgres.Cluster, connections: int) -> tuple[str, list[str]]:
     """What was checked, and what failed. A server that is not ranked may let statements share a sync."""
     with servers.running(server, build, cluster, connections) as process:
         done = examine(process.port, cluster)
     count_queries(done, server, build, connections)
-    return done
+    return f"{done.count} checks", done.failures
 
 
 def cluster_of(port: int):
@@ -348,37 +337,19 @@ def cluster_of(port: int):
     return postgres.cluster(port, "CREATE EXTENSION pg_stat_statements;" + SCHEMA, SETTINGS)
 
 
-def failures_of(server: servers.Server, build: Path, cluster: postgres.Cluster, connections: int
-                ) -> tuple[str, list[str]]:
+def failures_of(server: Server, build: Path, cluster: postgres.Cluster, connections: int) -> tuple[str, list[str]]:
     """What was checked, and what failed, also where the server does not start."""
-    try:
-        done = check_server(server, build, cluster, connections)
-    except LabError as error:
-        return "not checked", [str(error)]
-    return f"{done.count} checks", done.failures
-
-
-def say(name: str, what: str, failures: Sequence[str]) -> None:
-    """One line, and one for each failure."""
-    print(f"{name}: {what}: {'all passed' if not failures else f'{len(failures)} FAILED'}")
-    for failure in failures:
-        print(f"  {failure}")
+    return contest_check.failures_of(lambda: check_server(server, build, cluster, connections))
 
 
 def main() -> int:
     """Check; exit status 1 when anything failed."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--servers", default=",".join(servers.SERVERS), metavar="NAME,…", help="default: all")
+    parser = contest_check.parser(__doc__, servers.CONTEST)
     parser.add_argument("--connections", type=harness.at_least_one(int), default=4, help="to the database; default 4")
-    parser.add_argument("--build", type=Path, default=ROOT / "build/bench", help="where the built programs are")
     options = parser.parse_args()
-    status = 0
     entered = servers.chosen(options.servers)
     with cluster_of(next(proc.free_port())) as cluster:
-        for server in entered:
-            what, failures = failures_of(server, options.build, cluster, options.connections)
-            say(server.name, what, failures)
-            status = status or bool(failures)
-    return int(status)
+        return contest_check.check_all(entered, lambda server: check_server(server, options.build, cluster,
+                                                                            options.connections))
 
 # SPDX-License-Identifier: Apache-2.0

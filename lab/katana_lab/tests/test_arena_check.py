@@ -7,7 +7,8 @@ import urllib.parse
 
 import pytest
 
-from katana_lab.arena import Ports, check, data, wire
+from katana_lab.arena import Ports, check, data
+from katana_lab.contest import wire
 
 # What is wrong with a server, where it is noticed, and what the failure says.
 DEFECTS = [

@@ -4,7 +4,8 @@ import os
 import pytest
 
 from katana_lab import LabError, UsageError, plots
-from katana_lab.arena import memory, rivals, score
+from katana_lab.arena import score, servers
+from katana_lab.contest import memory
 from katana_lab.costs import arena as arena_cost
 
 
@@ -72,18 +73,16 @@ def test_a_server_that_fails_in_a_round_costs_the_others_nothing(tmp_path, monke
     monkeypatch.setattr(arena_cost, "measure", measure)
     options = arena_cost.parse_options(["--rounds", "2", "--profiles", "json-comp", "--counts", "largest", "--json",
                                         str(tmp_path / "kept.json")])
-    servers = {name: rivals.SERVERS[name] for name in ("katana", "actix")}
-    results = arena_cost.run(options, servers, {"json-comp": list(servers)})
+    results = arena_cost.run(options, {"json-comp": ["katana", "actix"]})
     assert list(results["json-comp"]) == [256] and "256" in (tmp_path / "kept.json").read_text()
     assert "actix in json-comp: it ended with status 1" in capsys.readouterr().err
-    text = "\n".join(arena_cost.tables(results, servers))
+    text = "\n".join(arena_cost.tables(results, "katana"))
     assert "| actix | 256 | n/a | n/a | 0 | n/a |" in text and "| json-comp | 1 of 2," in text
     assert "| actix | production | Rust | 1 | 0 | 0 | 0 |" in text
 
 
 def test_tables_have_the_score_and_every_profile():
-    servers = {name: rivals.SERVERS[name] for name in ("katana", "actix")}
-    text = "\n".join(arena_cost.tables(one_profile(katana=figures(5, 100), actix=figures(10, 200)), servers))
+    text = "\n".join(arena_cost.tables(one_profile(katana=figures(5, 100), actix=figures(10, 200)), "katana"))
     assert "| actix | production | Rust | 1 | 100 | 50 | 150 |" in text
     assert "## Where katana stands" in text and "## baseline" in text
 
@@ -129,11 +128,11 @@ def test_a_group_that_cannot_be_made_is_named_with_the_remedy(tmp_path):
 
 def test_an_unknown_server_is_refused_with_those_that_are_known():
     with pytest.raises(UsageError, match="unknown server 'iis'; known: katana, actix"):
-        rivals.chosen("actix,iis")
+        servers.chosen("actix,iis")
 
 
 def test_a_server_that_is_not_built_says_how_it_would_be(tmp_path):
-    assert "--target arena" in rivals.SERVERS["katana"].missing(tmp_path)
+    assert "--target arena" in servers.SERVERS["katana"].missing(tmp_path)
 
 
 @pytest.mark.parametrize("arguments, culprit", [

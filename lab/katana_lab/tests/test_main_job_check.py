@@ -171,7 +171,7 @@ def test_an_unknown_server_is_refused_with_those_that_are_known():
 
 def test_a_server_that_is_not_built_says_how_it_would_be(tmp_path, monkeypatch):
     assert "--target main_job" in servers.SERVERS["katana"].missing(tmp_path)
-    monkeypatch.setattr(servers, "RUST", tmp_path)
+    monkeypatch.setattr(servers.CONTEST, "out", tmp_path)
     assert "lab/main_job/rivals/build axum" in servers.SERVERS["axum"].missing(tmp_path) or "is missing: install" in \
         servers.SERVERS["axum"].missing(tmp_path)
 

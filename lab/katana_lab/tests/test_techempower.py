@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from katana_lab import ROOT, LabError, UsageError, proc
-from katana_lab.arena.wire import Reply
+from katana_lab.contest.wire import Reply
 from katana_lab.costs import postgres
 from katana_lab.costs import techempower as cost
 from katana_lab.techempower import ADDED, FORTUNES, SCHEMA, TESTS, check, servers
