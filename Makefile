@@ -7,7 +7,7 @@ build = { test -f build/$(2)/build.ninja || cmake --preset $(1) >/dev/null; } &&
 
 help:
 	@echo 'make setup   install the Debian packages and the Python environment that are missing (tools/setup --help: fewer of them)'
-	@echo 'make run     build release and start the full-stack application on port 8080 (KATANA_PORT overrides)'
+	@echo 'make run     build release and start the full-stack application on port 8080 (KATANA_PORT overrides; KATANA_TIMES=1: where the time went)'
 	@echo 'make test    build and pass every test (tools/test --help lists the stages)'
 	@echo 'make bench   the quick laboratory suite, at most 10 minutes: lab/results/latest/report.html'
 	@echo 'make bench-full  every experiment with its full phases: hours'
@@ -23,7 +23,7 @@ setup:
 
 run:
 	@tools/setup run
-	@$(call build,run,release) fullstack
+	@tools/compile run release fullstack
 	@exec build/release/fullstack --port "$${KATANA_PORT:-8080}"
 
 test:
