@@ -13,6 +13,7 @@
 #include "apps/command_line.hpp"
 #include "arena/arena.hpp"
 #include "katana/base/system/printing.hpp"
+#include "katana/http/handlers/router.hpp"
 #include "katana/http/server/http_server.hpp"
 
 namespace {

@@ -7,6 +7,7 @@
 #include "katana/container.hpp"
 #include "katana/http.hpp"
 #include "katana/metrics.hpp"
+#include "katana/reactor_statistics.hpp"
 
 namespace katana::fullstack {
 namespace {

@@ -26,6 +26,7 @@
 #include "katana/database.hpp"
 #include "katana/http.hpp"
 #include "katana/log.hpp"
+#include "katana/metrics.hpp"
 
 namespace katana::fullstack {
 

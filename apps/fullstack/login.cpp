@@ -15,6 +15,7 @@
 #include "katana/net.hpp"
 #include "katana/oidc.hpp"
 #include "katana/passwords.hpp"
+#include "katana/registry.hpp"
 #include "katana/sessions.hpp"
 
 namespace katana::fullstack {

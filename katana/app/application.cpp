@@ -17,6 +17,7 @@
 #include "katana/base/system/check.hpp"
 #include "katana/base/system/monotonic_clock.hpp"
 #include "katana/base/system/printing.hpp"
+#include "katana/http/server/inherited_listeners.hpp"
 #include "katana/net/engine/sockets.hpp"
 
 namespace katana::app {

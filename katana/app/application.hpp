@@ -92,6 +92,8 @@
 #include "katana/identity/sessions/memory_store.hpp"
 #include "katana/observe/audit/audit_log.hpp"
 #include "katana/observe/log/log.hpp"
+#include "katana/observe/metrics/health.hpp"
+#include "katana/observe/metrics/registry.hpp"
 #include "katana/openapi/document/docs_page.hpp"
 #include "katana/stores/database/database.hpp"
 #include "katana/stores/database/migrations.hpp"

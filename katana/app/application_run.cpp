@@ -112,7 +112,7 @@ int ApplicationCore::print_routes(const CommandLine& line) {
   if (auto started = startup_.start(); !started) return fail_with(1, started.error().describe());
   std::vector<std::pair<std::string, std::string>> routes;
   for (std::uint32_t index = 0; index < service_->route_count(); ++index) {
-    const session::RouteMark& mark = service_->route(index).mark;
+    const session::RouteMark& mark = service_->mark(index);
     routes.emplace_back(mark.pattern, mark.method);
   }
   std::ranges::sort(routes);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "katana/http/events/events.hpp"
+#include "katana/http/handlers/router.hpp"
 #include "katana/http/server/client_test.hpp"
 #include "katana/http/server/http_server.hpp"
 

@@ -9,6 +9,7 @@
 #include <stop_token>
 #include <thread>
 
+#include "katana/http/handlers/router.hpp"
 #include "katana/http/server/client_test.hpp"
 #include "katana/http/server/http_server.hpp"
 #include "katana/net/reactor/sleep.hpp"

@@ -13,6 +13,7 @@
 #include "katana/app/option_descriptions.hpp"
 #include "katana/data/config/config.hpp"
 #include "katana/http/client/run.hpp"
+#include "katana/http/handlers/router.hpp"
 #include "katana/http/server/client_test.hpp"
 #include "katana/http/server/http_server.hpp"
 #include "katana/identity/auth/certificate.hpp"

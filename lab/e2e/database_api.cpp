@@ -9,6 +9,7 @@
 #include "katana/base/registry/registry.hpp"
 #include "katana/data/container/json_write.hpp"
 #include "katana/http/handlers/json.hpp"
+#include "katana/http/routing/route_table.hpp"
 #include "katana/stores/database/sqlite/sqlite.hpp"
 #include "katana/wire/http1/machine.hpp"
 #include "lab/e2e/bench.hpp"

@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "katana/base/system/failure.hpp"
 #include "katana/http/server/http_server.hpp"
 #include "lab/e2e/bench.hpp"
 #include "lab/e2e/places.hpp"

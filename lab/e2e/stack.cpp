@@ -14,6 +14,7 @@
 
 #include "katana/data/config/config.hpp"
 #include "katana/http/handlers/json.hpp"
+#include "katana/http/server/http_server_options.hpp"
 #include "katana/stores/database/sqlite/sqlite.hpp"
 #include "lab/e2e/heap.hpp"
 #include "lab/e2e/places.hpp"

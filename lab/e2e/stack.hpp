@@ -21,6 +21,7 @@
 #include "katana/http/server/observability.hpp"
 #include "katana/http/server/operations.hpp"
 #include "katana/observe/log/log.hpp"
+#include "katana/observe/metrics/registry.hpp"
 #include "katana/stores/database/database.hpp"
 #include "lab/process/server_process.hpp"
 

@@ -1,5 +1,6 @@
 // What does a request with a token cost whose signature is known to be right? The authenticator's
 // whole work: the field is found, the token compared with the one that is kept, the clock read.
+#include <fmt/format.h>
 #include <chrono>
 #include <memory>
 #include <string>
@@ -7,6 +8,7 @@
 #include "katana/base/system/check.hpp"
 #include "katana/identity/auth/bearer.hpp"
 #include "katana/identity/jose/jwt.hpp"
+#include "katana/net/reactor/reactor.hpp"
 #include "lab/micro/micro.hpp"
 
 namespace {

@@ -13,6 +13,7 @@
 #include "katana/app/postgres/postgres.hpp"
 #include "katana/app/sqlite/sqlite.hpp"
 #include "katana/http/handlers/router.hpp"
+#include "katana/http/server/reactor_group.hpp"
 #include "katana/net/reactor/sleep.hpp"
 
 using namespace katana;

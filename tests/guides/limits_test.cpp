@@ -13,6 +13,7 @@
 #include "katana/http/forms/form.hpp"
 #include "katana/http/handlers/router.hpp"
 #include "katana/http/middleware/rate_limit.hpp"
+#include "katana/http/routing/route_table_builder.hpp"
 #include "katana/http/server/http_server.hpp"
 #include "katana/wire/proxy/machine.hpp"
 

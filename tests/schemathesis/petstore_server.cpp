@@ -9,6 +9,7 @@
 #include <string>
 
 #include "api.hpp"
+#include "katana/http/handlers/router.hpp"
 #include "katana/http/server/http_server.hpp"
 
 namespace {

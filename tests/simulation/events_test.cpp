@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "katana/http/events/event_log.hpp"
+#include "katana/net/reactor/reactor_options.hpp"
 #include "tests/simulation/http2_client.hpp"
 #include "tests/simulation/requests.hpp"
 #include "tests/simulation/scripted_client.hpp"

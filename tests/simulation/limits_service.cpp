@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "katana/base/registry/services.hpp"
 #include "katana/data/container/heap_bytes.hpp"
 #include "katana/http/handlers/json.hpp"
 #include "katana/http/handlers/websocket.hpp"

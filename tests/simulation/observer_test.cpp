@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "katana/http/session/exchange.hpp"
+#include "katana/net/reactor/connection.hpp"
 #include "tests/simulation/requests.hpp"
 #include "tests/simulation/scripted_client.hpp"
 #include "tests/simulation/world.hpp"

@@ -14,8 +14,10 @@
 #include "katana/http/server/observability.hpp"
 #include "katana/http/server/operations.hpp"
 #include "katana/http/server/reactor_group.hpp"
+#include "katana/http/server/reactor_probe.hpp"
 #include "katana/http/session/http2_protocol.hpp"
 #include "katana/net/tls/transform.hpp"
+#include "katana/observe/metrics/registry.hpp"
 
 namespace katana::chat {
 namespace {

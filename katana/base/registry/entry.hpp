@@ -152,7 +152,7 @@ Make make_with(F factory) {
     try {
       return [&]<class... P, std::size_t... I>(std::type_identity<std::tuple<P...>>,
                                                std::index_sequence<I...>) {
-        return made_of<T>(std::invoke(factory, Parameter<typename P::type>::from(arguments[I])...));
+        return made_of<T>(factory(Parameter<typename P::type>::from(arguments[I])...));
       }(std::type_identity<Parameters>{},
              std::make_index_sequence<std::tuple_size_v<Parameters>>{});
     } catch (...) {

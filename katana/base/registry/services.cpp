@@ -107,7 +107,7 @@ Error Services::unknown(const TypeInfo* type) const {
   return Error(Code::not_found, entries_.empty() ? text + " none" : std::move(text));
 }
 
-void Services::refuse(const TypeInfo* type) const noexcept {
+void Singletons::refuse(const TypeInfo* type) const noexcept {
   const std::string condition = fmt::format("'{}' is registered as a singleton", type->name);
   katana::detail::check_failed("REQUIRE", condition.c_str(), __FILE__, __LINE__);
 }

@@ -27,6 +27,7 @@
 #include <vector>
 
 #include "katana/base/registry/entry.hpp"
+#include "katana/base/registry/singletons.hpp"
 #include "katana/base/system/hints.hpp"
 #include "katana/base/system/result.hpp"
 
@@ -45,20 +46,13 @@ class Slot {
   std::uint32_t index_ = UINT32_MAX;
 };
 
-class Services {
+class Services : public Singletons {
  public:
   ~Services();
   Services(const Services&) = delete;
   Services& operator=(const Services&) = delete;
 
-  // A singleton. REQUIRES that it is registered as one.
-  template <class T>
-  T& get() const noexcept {
-    void* const object = look_up(type_info_of<T>())->object;
-    if (object == nullptr) [[unlikely]]
-      refuse(type_info_of<T>());
-    return *static_cast<T*>(object);
-  }
+  using Singletons::get;
   // The same by its place.
   template <class T>
   T& get(Slot<T> slot) const noexcept {
@@ -66,11 +60,6 @@ class Services {
     if (held.object == nullptr) [[unlikely]]
       refuse(type_info_of<T>());
     return *static_cast<T*>(held.object);
-  }
-  // A singleton, or null.
-  template <class T>
-  T* find() const noexcept {
-    return static_cast<T*>(look_up(type_info_of<T>())->object);
   }
   // The place of a service of any lifetime.
   template <class T>
@@ -92,11 +81,6 @@ class Services {
   friend class Registry;
   friend class Scope;
 
-  struct Found {
-    const TypeInfo* type = nullptr;
-    void* object = nullptr;  // of a singleton
-    std::uint32_t index = 0;
-  };
   struct Held {
     const TypeInfo* type;
     void* object;
@@ -105,21 +89,11 @@ class Services {
   // `order` names every entry, each after those that it needs.
   Services(std::vector<detail::Entry> entries, const std::vector<std::uint32_t>& order);
 
-  const Found* look_up(const TypeInfo* type) const noexcept {
-    // Fibonacci hashing: the upper bits of the product are the best mixed.
-    std::size_t at = (reinterpret_cast<std::uintptr_t>(type) * 0x9E3779B97F4A7C15u) >> shift_;
-    while (table_[at].type != type) {
-      if (table_[at].type == nullptr) return &table_[at];
-      at = (at + 1) & mask_;
-    }
-    return &table_[at];
-  }
   const Held& held_at(std::uint32_t index, const TypeInfo* type) const noexcept {
     if (index >= held_.size() || held_[index].type != type) [[unlikely]]
       refuse(type);
     return held_[index];
   }
-  [[noreturn]] KATANA_RARE void refuse(const TypeInfo* type) const noexcept;
 
   Result<void> make_singletons();
   void build_table();
@@ -134,9 +108,6 @@ class Services {
     return Owned<T>(static_cast<T*>(made->interface), made->owner);
   }
 
-  unsigned shift_ = 0;
-  std::size_t mask_ = 0;
-  std::vector<Found> table_;
   std::vector<Held> held_;              // by index of entry
   std::vector<detail::Entry> entries_;  // each after those that it needs
   std::vector<detail::Destroyer> made_;

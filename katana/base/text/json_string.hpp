@@ -12,10 +12,6 @@
 #include <cstdint>
 #include <cstring>
 
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
-
 #include "katana/base/system/hints.hpp"
 #include "katana/base/text/bytes.hpp"
 #include "katana/base/text/text.hpp"
@@ -33,22 +29,29 @@ constexpr bool is_plain(char c) noexcept {
 }
 
 #if defined(__SSE2__)
+// The compiler's vectors, because <emmintrin.h> is longer than all of the headers of handlers.
+using Octets = signed char __attribute__((vector_size(16)));
+using Mask = char __attribute__((vector_size(16)));
+
+[[gnu::always_inline]] inline unsigned top_bits(Octets text) noexcept {
+  return static_cast<unsigned>(__builtin_ia32_pmovmskb128(reinterpret_cast<Mask>(text)));
+}
 // All bits of each octet that is not plain.
-[[gnu::always_inline]] inline __m128i find_special(__m128i text) noexcept {
+[[gnu::always_inline]] inline Octets find_special(Octets text) noexcept {
   // Compared as signed numbers, what is not ASCII is below a space, too.
-  return _mm_or_si128(_mm_cmplt_epi8(text, _mm_set1_epi8(0x20)),
-                      _mm_or_si128(_mm_cmpeq_epi8(text, _mm_set1_epi8('"')),
-                                   _mm_cmpeq_epi8(text, _mm_set1_epi8('\\'))));
+  return (text < 0x20) | (text == '"') | (text == '\\');
 }
 // A bit for each of sixteen octets that is not plain.
-[[gnu::always_inline]] inline unsigned not_plain(__m128i text) noexcept {
-  return static_cast<unsigned>(_mm_movemask_epi8(find_special(text)));
+[[gnu::always_inline]] inline unsigned not_plain(Octets text) noexcept {
+  return top_bits(find_special(text));
 }
-inline __m128i load(const char* from) noexcept {
-  return _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
+[[gnu::always_inline]] inline Octets load(const char* from) noexcept {
+  Octets text;
+  std::memcpy(&text, from, sizeof text);
+  return text;
 }
-inline void store(char* at, __m128i text) noexcept {
-  _mm_storeu_si128(reinterpret_cast<__m128i*>(at), text);
+[[gnu::always_inline]] inline void store(char* at, Octets text) noexcept {
+  std::memcpy(at, &text, sizeof text);
 }
 
 // As put_plain for less than sixteen octets: the two ends of the text, which may overlap, are
@@ -69,12 +72,14 @@ inline void store(char* at, __m128i text) noexcept {
   };
   if (size >= 8) {
     const auto judged = [](std::int64_t first, std::int64_t last) {
-      return not_plain(_mm_set_epi64x(last, first));
+      using Words = std::int64_t __attribute__((vector_size(16)));
+      return not_plain(reinterpret_cast<Octets>(Words{first, last}));
     };
     if (copy_ends(std::int64_t{}, judged)) return;
   } else if (size >= 4) {
     const auto judged = [](std::int32_t first, std::int32_t last) {
-      return not_plain(_mm_set_epi32(last, first, last, first));
+      using Words = std::int32_t __attribute__((vector_size(16)));
+      return not_plain(reinterpret_cast<Octets>(Words{first, last, first, last}));
     };
     if (copy_ends(std::int32_t{}, judged)) return;
   }
@@ -88,8 +93,8 @@ inline void store(char* at, __m128i text) noexcept {
   if (size < 16) return put_plain_short(at, from, end);
   if (size <= 32) {
     // Both ends at once, which may overlap: the length of most texts, and one branch.
-    const __m128i first = load(from), last = load(end - 16);
-    if (_mm_movemask_epi8(_mm_or_si128(find_special(first), find_special(last))) == 0) [[likely]] {
+    const Octets first = load(from), last = load(end - 16);
+    if (top_bits(find_special(first) | find_special(last)) == 0) [[likely]] {
       store(at, first);
       store(at + size - 16, last);
       at += size;
@@ -104,14 +109,14 @@ inline void store(char* at, __m128i text) noexcept {
     return special == 0;
   };
   do {
-    const __m128i text = load(from);
+    const Octets text = load(from);
     store(at, text);
     if (!advance(not_plain(text), 16)) return;
   } while (end - from >= 16);
   if (from == end) return;
   // The last sixteen octets: those that were copied already are the same again.
   const std::ptrdiff_t again = 16 - (end - from);
-  const __m128i text = load(from - again);
+  const Octets text = load(from - again);
   store(at - again, text);
   advance(not_plain(text) >> again, end - from);
 }

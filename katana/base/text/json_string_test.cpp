@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <fmt/format.h>
 #include <string>
 
 #include "katana/base/text/utf8.hpp"

@@ -1,5 +1,6 @@
 #include "katana/base/text/text.hpp"
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <bit>
 

@@ -6,7 +6,7 @@
 // Fails      growing throws std::bad_alloc.
 #pragma once
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cstring>
 #include <utility>

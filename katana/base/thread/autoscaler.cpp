@@ -1,4 +1,5 @@
 #include "katana/base/thread/autoscaler.hpp"
+#include <fmt/format.h>
 
 #include "katana/base/text/text.hpp"
 

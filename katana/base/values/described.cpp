@@ -1,4 +1,5 @@
 #include "katana/base/values/described.hpp"
+#include <fmt/format.h>
 
 namespace katana {
 

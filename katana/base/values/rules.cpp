@@ -1,4 +1,5 @@
 #include "katana/base/values/rules.hpp"
+#include <fmt/format.h>
 
 #include "katana/base/text/utf8.hpp"
 

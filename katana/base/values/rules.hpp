@@ -24,7 +24,7 @@
 // Fails      a rule that does not fit the member's type, or fits no value, does not compile.
 #pragma once
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <concepts>
 #include <cstddef>

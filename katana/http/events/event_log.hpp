@@ -26,15 +26,11 @@
 #include "katana/base/text/bytes.hpp"
 #include "katana/base/values/keyed_hash.hpp"
 #include "katana/base/values/timestamp.hpp"
+#include "katana/http/events/event.hpp"
 
 namespace katana {
 
 // Borrowed for the call. Data may have several lines; that it is UTF-8 is up to its publisher.
-struct Event {
-  Bytes data;
-  Bytes name = {};  // empty: "message", to a reader
-  Bytes key = {};   // whose it is (EventTopic::subscribe()); empty: it is everybody's
-};
 
 // A reader's place.
 struct EventReader {

@@ -3,13 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <mutex>
 #include <utility>
 
 #include "katana/base/coroutine/when.hpp"
 #include "katana/base/system/misuse.hpp"
+#include "katana/http/events/event_log.hpp"
 #include "katana/http/session/exchange.hpp"
 #include "katana/net/reactor/sleep.hpp"
+#include "katana/stores/bus/bus.hpp"
+#include "katana/stores/bus/streams.hpp"
 #include "katana/stores/bus/subject.hpp"
 
 namespace katana {
@@ -44,10 +49,58 @@ bool has_line_end(Bytes text) noexcept {
 
 }  // namespace
 
-// The subscribers of one reactor, and the message that tells it of new events.
-class EventTopic::ReactorSubscribers final : public Message {
+class EventTopic::State {
  public:
-  ReactorSubscribers(EventTopic& topic, Executor& executor) noexcept
+  // As EventTopic says of each.
+  explicit State(const EventTopicOptions& options);
+  ~State();
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+
+  Result<std::uint64_t> publish(const Event& event);
+  Task<void> follow();
+  Reply subscribe(const RequestView& request);
+  Reply subscribe(const RequestView& request, std::vector<std::string> keys);
+  EventTopicStatistics statistics() const;
+  std::vector<std::shared_ptr<const std::string>> kept_from(std::uint64_t number) const;
+
+ private:
+  class Subscription;
+  class ReactorSubscribers;
+  struct Stall;
+
+  Reply subscribe(EventReader reader);
+  Result<std::uint64_t> publish_on_bus(const Event& event);
+  void ring();
+  Task<void> follow_stream();
+  Task<void> until_connected();
+  Task<Result<std::unique_ptr<bus::Consumer>>> open_stream();
+  Task<void> read_stream(bus::Consumer& consumer);
+  void add_stored(const bus::StoredMessage& message);
+  void note_loaded();
+  EventLog::Taken take(EventReader& reader);
+  std::string last_id(const EventReader& reader) const;
+  std::uint64_t next_number() const;
+  ReactorSubscribers& reactor_subscribers(net::Reactor& reactor);
+
+  const EventTopicOptions options_;
+  const std::string opening_;  // of each stream
+  std::atomic<std::size_t> subscribers_ = 0;
+  std::atomic<std::uint64_t> delivered_ = 0;
+  std::atomic<std::uint64_t> lost_ = 0;
+  std::atomic<std::uint64_t> gaps_ = 0;
+  std::atomic<std::uint64_t> disconnected_ = 0;
+  std::atomic<std::uint64_t> refused_ = 0;
+
+  mutable std::mutex mutex_;  // what follows
+  EventLog log_;
+  std::vector<std::unique_ptr<ReactorSubscribers>> all_subscribers_;
+};
+
+// The subscribers of one reactor, and the message that tells it of new events.
+class EventTopic::State::ReactorSubscribers final : public Message {
+ public:
+  ReactorSubscribers(EventTopic::State& topic, Executor& executor) noexcept
       : Message(
             [](Message& message) noexcept { static_cast<ReactorSubscribers&>(message).on_rung(); }),
         topic_(topic),
@@ -68,7 +121,7 @@ class EventTopic::ReactorSubscribers final : public Message {
  private:
   void on_rung() noexcept;
 
-  EventTopic& topic_;
+  EventTopic::State& topic_;
   Executor& executor_;
   Subscription* first_ = nullptr;  // the reactor's
   // The topic's mutex guards these. The executor expects a message from when the first subscriber
@@ -77,9 +130,9 @@ class EventTopic::ReactorSubscribers final : public Message {
   bool rung_ = false;
 };
 
-class EventTopic::Subscription final : public ContentSource, private net::TimerEntry {
+class EventTopic::State::Subscription final : public ContentSource, private net::TimerEntry {
  public:
-  Subscription(EventTopic& topic, EventReader reader)
+  Subscription(EventTopic::State& topic, EventReader reader)
       : TimerEntry([](TimerEntry& entry) noexcept { static_cast<Subscription&>(entry).on_tick(); }),
         topic_(topic),
         reader_(std::move(reader)),
@@ -191,7 +244,7 @@ class EventTopic::Subscription final : public ContentSource, private net::TimerE
     return true;
   }
 
-  EventTopic& topic_;
+  EventTopic::State& topic_;
   ContentStream* stream_ = nullptr;
   ReactorSubscribers* reactor_subscribers_ = nullptr;
   Subscription* next_ = nullptr;
@@ -205,7 +258,7 @@ class EventTopic::Subscription final : public ContentSource, private net::TimerE
   bool ending_ = false;
 };
 
-void EventTopic::ReactorSubscribers::enter(Subscription& subscription) noexcept {
+void EventTopic::State::ReactorSubscribers::enter(Subscription& subscription) noexcept {
   subscription.next_ = first_;
   if (first_ != nullptr) first_->previous_ = &subscription;
   first_ = &subscription;
@@ -213,7 +266,7 @@ void EventTopic::ReactorSubscribers::enter(Subscription& subscription) noexcept 
   if (!std::exchange(promised_, true)) executor_.expect_open_ended();
 }
 
-void EventTopic::ReactorSubscribers::leave(Subscription& subscription) noexcept {
+void EventTopic::State::ReactorSubscribers::leave(Subscription& subscription) noexcept {
   Subscription* const after = subscription.next_;
   Subscription* const before = subscription.previous_;
   if (after != nullptr) after->previous_ = before;
@@ -225,7 +278,7 @@ void EventTopic::ReactorSubscribers::leave(Subscription& subscription) noexcept 
   executor_.unexpect_open_ended();
 }
 
-void EventTopic::ReactorSubscribers::on_rung() noexcept {
+void EventTopic::State::ReactorSubscribers::on_rung() noexcept {
   {
     const std::lock_guard lock(topic_.mutex_);
     rung_ = false;
@@ -243,7 +296,7 @@ void EventTopic::ReactorSubscribers::on_rung() noexcept {
   }
 }
 
-EventTopic::EventTopic(const EventTopicOptions& options)
+EventTopic::State::State(const EventTopicOptions& options)
     : options_(options),
       opening_(opening_of(options)),
       log_({.events_max = options.events_kept_max,
@@ -263,14 +316,14 @@ EventTopic::EventTopic(const EventTopicOptions& options)
   }
 }
 
-EventTopic::~EventTopic() {
+EventTopic::State::~State() {
   const auto left = subscribers_.load(std::memory_order_relaxed);
   if (left == 0) return;
   die_of_misuse(fmt::format("an EventTopic is destroyed while {} readers are subscribed", left),
                 "destroy it after the server that its readers are connected to");
 }
 
-Result<std::uint64_t> EventTopic::publish(const Event& event) {
+Result<std::uint64_t> EventTopic::State::publish(const Event& event) {
   if (has_line_end(event.name)) {
     return fail(Code::invalid_argument, "the name of an event has a line end or a zero octet");
   }
@@ -295,7 +348,7 @@ Result<std::uint64_t> EventTopic::publish(const Event& event) {
   return number;
 }
 
-Result<std::uint64_t> EventTopic::publish_on_bus(const Event& event) {
+Result<std::uint64_t> EventTopic::State::publish_on_bus(const Event& event) {
   bus::Streams* const streams = options_.bus->streams();
   if (streams == nullptr) return fail(Code::unsupported, "the bus keeps no streams");
   const std::string subject = subject_of(options_.name);
@@ -308,13 +361,13 @@ Result<std::uint64_t> EventTopic::publish_on_bus(const Event& event) {
 }
 
 // With the mutex held.
-void EventTopic::ring() {
+void EventTopic::State::ring() {
   for (const auto& reactor_subscribers : all_subscribers_) reactor_subscribers->ring();
 }
 
 // ---- events of all processes -------------------------------------------------------------------
 
-void EventTopic::add_stored(const bus::StoredMessage& message) {
+void EventTopic::State::add_stored(const bus::StoredMessage& message) {
   const Event event{.data = message.message.payload(),
                     .name = message.message.header(name_header).value_or(""),
                     .key = message.message.header(key_header).value_or("")};
@@ -322,14 +375,14 @@ void EventTopic::add_stored(const bus::StoredMessage& message) {
   if (log_.add_stored(event, message.sequence, message.stored_at, message.is_anew)) ring();
 }
 
-void EventTopic::note_loaded() {
+void EventTopic::State::note_loaded() {
   const std::lock_guard lock(mutex_);
   log_.note_loaded();
   ring();
 }
 
 // What is asked without a server would be kept for it, again and again.
-Task<void> EventTopic::until_connected() {
+Task<void> EventTopic::State::until_connected() {
   while (true) {
     const bus::BusState state = options_.bus->health().state;
     if (state == bus::BusState::connected || state == bus::BusState::in_process) co_return;
@@ -337,7 +390,7 @@ Task<void> EventTopic::until_connected() {
   }
 }
 
-Task<Result<std::unique_ptr<bus::Consumer>>> EventTopic::open_stream() {
+Task<Result<std::unique_ptr<bus::Consumer>>> EventTopic::State::open_stream() {
   co_await until_connected();
   bus::Streams* const streams = options_.bus->streams();
   if (streams == nullptr) co_return fail(Code::unsupported, "the bus keeps no streams");
@@ -352,7 +405,7 @@ Task<Result<std::unique_ptr<bus::Consumer>>> EventTopic::open_stream() {
 }
 
 // An Error is told by the bus: the consumer goes on, and a gap is told to the readers.
-Task<void> EventTopic::read_stream(bus::Consumer& consumer) {
+Task<void> EventTopic::State::read_stream(bus::Consumer& consumer) {
   std::uint64_t waiting = consumer.waiting_at_begin();
   if (waiting == 0) note_loaded();
   while (true) {
@@ -375,7 +428,7 @@ Task<void> EventTopic::read_stream(bus::Consumer& consumer) {
 }
 
 // While it is known to be stalled; a task that is destroyed ends it, too.
-struct EventTopic::Stall {
+struct EventTopic::State::Stall {
   ~Stall() {
     if (streams != nullptr) streams->forget(of);
   }
@@ -383,7 +436,7 @@ struct EventTopic::Stall {
   const void* const of;
 };
 
-Task<void> EventTopic::follow_stream() {
+Task<void> EventTopic::State::follow_stream() {
   const Stall stall{options_.bus->streams(), this};
   net::Reactor& reactor = *net::Reactor::current();
   const std::string what = fmt::format("stream '{}'", stream_of(options_.name));
@@ -413,7 +466,7 @@ Task<void> until_drained() { co_await net::Reactor::current()->drain_begun().wai
 
 }  // namespace
 
-Task<void> EventTopic::follow() {
+Task<void> EventTopic::State::follow() {
   if (options_.bus == nullptr) {
     die_of_misuse("EventTopic::follow() of a topic without a bus",
                   "give EventTopicOptions::bus and a name, or do not call it");
@@ -421,18 +474,18 @@ Task<void> EventTopic::follow() {
   (void)co_await when_any(follow_stream(), until_drained());
 }
 
-Reply EventTopic::subscribe(const RequestView& request) {
+Reply EventTopic::State::subscribe(const RequestView& request) {
   return subscribe(
       EventReader{.wanted_id = std::string(request.field("last-event-id").value_or(""))});
 }
 
-Reply EventTopic::subscribe(const RequestView& request, std::vector<std::string> keys) {
+Reply EventTopic::State::subscribe(const RequestView& request, std::vector<std::string> keys) {
   return subscribe(
       EventReader{.keys = std::move(keys),
                   .wanted_id = std::string(request.field("last-event-id").value_or(""))});
 }
 
-Reply EventTopic::subscribe(EventReader reader) {
+Reply EventTopic::State::subscribe(EventReader reader) {
   if (subscribers_.fetch_add(1, std::memory_order_relaxed) >= options_.subscribers_max) {
     subscribers_.fetch_sub(1, std::memory_order_relaxed);
     refused_.fetch_add(1, std::memory_order_relaxed);
@@ -457,22 +510,23 @@ Reply EventTopic::subscribe(EventReader reader) {
   return reply;
 }
 
-EventLog::Taken EventTopic::take(EventReader& reader) {
+EventLog::Taken EventTopic::State::take(EventReader& reader) {
   const std::lock_guard lock(mutex_);
   return log_.take(reader);
 }
 
-std::string EventTopic::last_id(const EventReader& reader) const {
+std::string EventTopic::State::last_id(const EventReader& reader) const {
   const std::lock_guard lock(mutex_);
   return log_.last_id(reader);
 }
 
-std::uint64_t EventTopic::next_number() const {
+std::uint64_t EventTopic::State::next_number() const {
   const std::lock_guard lock(mutex_);
   return log_.next_number();
 }
 
-EventTopic::ReactorSubscribers& EventTopic::reactor_subscribers(net::Reactor& reactor) {
+EventTopic::State::ReactorSubscribers& EventTopic::State::reactor_subscribers(
+    net::Reactor& reactor) {
   const Executor* const executor = &reactor;
   const std::lock_guard lock(mutex_);
   for (const auto& reactor_subscribers : all_subscribers_) {
@@ -481,12 +535,13 @@ EventTopic::ReactorSubscribers& EventTopic::reactor_subscribers(net::Reactor& re
   return *all_subscribers_.emplace_back(std::make_unique<ReactorSubscribers>(*this, reactor));
 }
 
-std::vector<std::shared_ptr<const std::string>> EventTopic::kept_from(std::uint64_t number) const {
+std::vector<std::shared_ptr<const std::string>> EventTopic::State::kept_from(
+    std::uint64_t number) const {
   const std::lock_guard lock(mutex_);
   return log_.from(number);
 }
 
-EventTopicStatistics EventTopic::statistics() const {
+EventTopicStatistics EventTopic::State::statistics() const {
   EventTopicStatistics statistics;
   statistics.delivered = delivered_.load(std::memory_order_relaxed);
   statistics.lost = lost_.load(std::memory_order_relaxed);
@@ -498,6 +553,27 @@ EventTopicStatistics EventTopic::statistics() const {
   statistics.published = log_.published();
   statistics.events_kept = log_.size();
   return statistics;
+}
+
+EventTopic::EventTopic(const EventTopicOptions& options)
+    : state_(std::make_unique<State>(options)) {}
+
+EventTopic::~EventTopic() = default;
+
+Result<std::uint64_t> EventTopic::publish(const Event& event) { return state_->publish(event); }
+
+Task<void> EventTopic::follow() { return state_->follow(); }
+
+Reply EventTopic::subscribe(const RequestView& request) { return state_->subscribe(request); }
+
+Reply EventTopic::subscribe(const RequestView& request, std::vector<std::string> keys) {
+  return state_->subscribe(request, std::move(keys));
+}
+
+EventTopicStatistics EventTopic::statistics() const { return state_->statistics(); }
+
+std::vector<std::shared_ptr<const std::string>> EventTopic::kept_from(std::uint64_t number) const {
+  return state_->kept_from(number);
 }
 
 }  // namespace katana

@@ -51,23 +51,24 @@
 //            ask for is never sent to it.
 #pragma once
 
-#include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
 #include "katana/base/coroutine/task.hpp"
 #include "katana/base/system/result.hpp"
 #include "katana/base/values/instant.hpp"
-#include "katana/http/events/event_log.hpp"
+#include "katana/http/events/event.hpp"
 #include "katana/http/handlers/reply.hpp"
 #include "katana/http/handlers/request.hpp"
-#include "katana/stores/bus/bus.hpp"
-#include "katana/stores/bus/streams.hpp"
 
 namespace katana {
+
+namespace bus {
+class Bus;
+}
 
 // What happens to a subscriber that falls behind what is kept.
 enum class SlowReader : std::uint8_t { drop_oldest, disconnect };
@@ -129,36 +130,8 @@ class EventTopic {
   std::vector<std::shared_ptr<const std::string>> kept_from(std::uint64_t number) const;
 
  private:
-  class Subscription;
-  class ReactorSubscribers;
-  struct Stall;
-
-  Reply subscribe(EventReader reader);
-  Result<std::uint64_t> publish_on_bus(const Event& event);
-  void ring();
-  Task<void> follow_stream();
-  Task<void> until_connected();
-  Task<Result<std::unique_ptr<bus::Consumer>>> open_stream();
-  Task<void> read_stream(bus::Consumer& consumer);
-  void add_stored(const bus::StoredMessage& message);
-  void note_loaded();
-  EventLog::Taken take(EventReader& reader);
-  std::string last_id(const EventReader& reader) const;
-  std::uint64_t next_number() const;
-  ReactorSubscribers& reactor_subscribers(net::Reactor& reactor);
-
-  const EventTopicOptions options_;
-  const std::string opening_;  // of each stream
-  std::atomic<std::size_t> subscribers_ = 0;
-  std::atomic<std::uint64_t> delivered_ = 0;
-  std::atomic<std::uint64_t> lost_ = 0;
-  std::atomic<std::uint64_t> gaps_ = 0;
-  std::atomic<std::uint64_t> disconnected_ = 0;
-  std::atomic<std::uint64_t> refused_ = 0;
-
-  mutable std::mutex mutex_;  // what follows
-  EventLog log_;
-  std::vector<std::unique_ptr<ReactorSubscribers>> all_subscribers_;
+  class State;
+  const std::unique_ptr<State> state_;
 };
 
 }  // namespace katana

@@ -70,7 +70,7 @@ inline void Dispatcher::serve_route(session::Exchange& exchange, Moment moment,
 inline void Dispatcher::serve(session::Exchange& exchange, const Incoming& incoming, Bytes path,
                               Bytes query) {
   const http::Head& head = incoming.head;
-  const auto literal = service_.table().match_literal(head.method(), path, parameters_);
+  const auto literal = service_.table.match_literal(head.method(), path, parameters_);
   const RequestView request(head, path, query, parameters_, incoming.content, &exchange);
   if (literal.step == RouteTable::LiteralStep::found) {
     serve_route(exchange, incoming.moment, service_.route(literal.route), request);
@@ -82,7 +82,7 @@ inline void Dispatcher::serve(session::Exchange& exchange, const Incoming& incom
 void Dispatcher::serve_otherwise(session::Exchange& exchange, Moment moment,
                                  const RequestView& request, RouteTable::LiteralStep step) {
   const RouteMatch match =
-      service_.table().match_otherwise(request.method(), request.path(), parameters_, step);
+      service_.table.match_otherwise(request.method(), request.path(), parameters_, step);
   if (match.kind == MatchKind::found) [[likely]] {
     serve_route(exchange, moment, service_.route(match.route), request);
   } else {
@@ -205,7 +205,7 @@ bool Dispatcher::run_before(session::Exchange& exchange, const detail::Route& ro
 void Dispatcher::answer_unrouted(session::Exchange& exchange, MatchKind kind, MethodSet allowed,
                                  const RequestView& request) {
   if (kind != MatchKind::method_not_allowed) {
-    detail::send_reply(exchange, service_.fallback(), &request, detail::no_route(request));
+    detail::send_reply(exchange, service_.fallback, &request, detail::no_route(request));
     return;
   }
   Reply reply = request.method() == http::Method::options
@@ -214,7 +214,7 @@ void Dispatcher::answer_unrouted(session::Exchange& exchange, MatchKind kind, Me
                               "This path does not serve this method; Allow names those it "
                               "serves.");
   reply.add_field("Allow", allow_value(allowed));
-  detail::send_reply(exchange, service_.fallback(), &request, std::move(reply));
+  detail::send_reply(exchange, service_.fallback, &request, std::move(reply));
 }
 
 bool Dispatcher::refuse_by_route(session::Exchange& exchange, const http::Head& head,
@@ -230,9 +230,9 @@ bool Dispatcher::refuse_by_route(session::Exchange& exchange, const http::Head& 
     if (!size) return false;
     path = {path_.get(), *size};
   }
-  const RouteMatch match = service_.table().match(head.method(), path, parameters_);
+  const RouteMatch match = service_.table.match(head.method(), path, parameters_);
   const bool is_found = match.kind == MatchKind::found;
-  const detail::Route& route = is_found ? service_.route(match.route) : service_.fallback();
+  const detail::Route& route = is_found ? service_.route(match.route) : service_.fallback;
   if (is_found) exchange.set_route(route.mark);
   const RequestView request(head, path, target->query, parameters_, {}, &exchange);
   detail::send_refusal(exchange, route, request, status, detail);

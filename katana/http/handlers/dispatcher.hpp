@@ -13,6 +13,7 @@
 #include <optional>
 
 #include "katana/base/system/hints.hpp"
+#include "katana/http/handlers/built_service.hpp"
 #include "katana/http/handlers/router.hpp"
 #include "katana/http/session/exchange.hpp"
 #include "katana/wire/http/head.hpp"
@@ -31,7 +32,7 @@ Reply no_route(const RequestView& request);
 class Dispatcher final : public session::RequestHandler {
  public:
   explicit Dispatcher(const Service& service)
-      : service_(service), path_(std::make_unique<char[]>(http::head_bytes_capacity)) {}
+      : service_(service.built()), path_(std::make_unique<char[]>(http::head_bytes_capacity)) {}
 
   void on_request(session::Exchange& exchange, const http::Head& head) noexcept override;
   void on_content_collected(session::Exchange& exchange, const http::Head& head,
@@ -91,7 +92,7 @@ class Dispatcher final : public session::RequestHandler {
   KATANA_RARE void answer_unrouted(session::Exchange& exchange, MatchKind kind, MethodSet allowed,
                                    const RequestView& request);
 
-  const Service& service_;
+  const detail::BuiltService& service_;
   std::unique_ptr<char[]> path_;
   // Of the request being served; kept, because clearing it costs more than filling it.
   PathParameters parameters_;

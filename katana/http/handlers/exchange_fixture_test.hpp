@@ -23,6 +23,7 @@
 #include "katana/base/text/utf8.hpp"
 #include "katana/http/handlers/dispatcher.hpp"
 #include "katana/http/session/exchange.hpp"
+#include "katana/net/reactor/reactor.hpp"
 #include "katana/wire/http/url.hpp"
 
 namespace katana {

@@ -13,11 +13,10 @@
 //            answered with 400. So is a query that breaks a rule of its description.
 #pragma once
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <array>
 #include <charconv>
-#include <cmath>
 #include <concepts>
 #include <cstdint>
 #include <optional>
@@ -73,7 +72,7 @@ Result<T> parse_text(Bytes text, const char* kind, Bytes name) {
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     bool valid = error == std::errc{} && end == text.data() + text.size();
     // "nan" and "inf" are none: hardly a handler means to compare or to store them.
-    if constexpr (std::floating_point<T>) valid = valid && std::isfinite(value);
+    if constexpr (std::floating_point<T>) valid = valid && __builtin_isfinite(value);
     if (valid) return value;
     if constexpr (std::signed_integral<T>) {
       const auto whole = parse_whole(text);

@@ -11,6 +11,7 @@
 #include "katana/http/files/media_types.hpp"
 #include "katana/http/handlers/content_disposition.hpp"
 #include "katana/http/session/exchange.hpp"
+#include "katana/net/reactor/reactor.hpp"
 #include "katana/wire/http/conditional.hpp"
 #include "katana/wire/http/range.hpp"
 

@@ -6,6 +6,7 @@
 #include "katana/http/handlers/request_context.hpp"
 #include "katana/http/handlers/router.hpp"
 #include "katana/http/handlers/whole_content.hpp"
+#include "katana/net/reactor/reactor.hpp"
 
 namespace katana::detail {
 namespace {

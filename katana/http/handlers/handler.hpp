@@ -53,9 +53,9 @@ struct Route {
   bool development = false;                        // see Router::development()
   bool has_functions = false;                      // among its middleware
   bool functions_want_content = false;
-  const registry::Services* services = nullptr;  // of Inject<T>; null: nobody needs any
-  std::vector<Need> needs;                       // of the handler
-  session::RouteMark mark = {};                  // of the fallback: empty
+  const registry::Singletons* services = nullptr;  // of Inject<T>; null: nobody needs any
+  std::vector<Need> needs;                         // of the handler
+  session::RouteMark mark = {};                    // of the fallback: empty
 };
 
 // A handler that suspends keeps the request for others: for middleware, and the page of an error.

@@ -26,9 +26,10 @@
 // Invariant  a value begins no tag, ends no attribute, and is no character reference.
 #pragma once
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <array>
+#include <charconv>
 #include <concepts>
 #include <cstddef>
 #include <string>
@@ -131,8 +132,9 @@ void append_html_argument(std::string& to, const T& argument) {
         "a value in html() is text, a number, a bool, a described enumeration, a type with "
         "a katana::TextForm, SafeUrl, Html or std::vector<Html>");
     if constexpr (std::integral<T> && !std::same_as<T, bool> && !std::same_as<T, char>) {
-      const fmt::format_int digits(argument);
-      to.append(digits.data(), digits.size());
+      std::array<char, 24> digits;
+      const auto written = std::to_chars(digits.data(), digits.data() + digits.size(), argument);
+      to.append(digits.data(), written.ptr);
     } else {
       to += fmt::format("{}", argument);
     }

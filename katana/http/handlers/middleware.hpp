@@ -29,7 +29,6 @@
 // Invariant  while a coroutine waits the head is kept, and content is neither read nor read past.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -39,6 +38,7 @@
 
 #include "katana/base/coroutine/deadline.hpp"
 #include "katana/base/coroutine/task.hpp"
+#include "katana/base/system/function.hpp"
 #include "katana/http/handlers/parameters.hpp"
 #include "katana/http/handlers/reply.hpp"
 #include "katana/http/handlers/request.hpp"

@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "katana/base/coroutine/task.hpp"
-#include "katana/base/registry/services.hpp"
+#include "katana/base/registry/singletons.hpp"
 #include "katana/data/container/heap_bytes.hpp"
 #include "katana/http/handlers/extract.hpp"
 #include "katana/http/handlers/reply.hpp"
@@ -201,9 +201,9 @@ struct WithoutTask<Task<void>> {
 struct Call {
   session::Exchange& exchange;
   const RequestView& request;
-  const registry::Services* services = nullptr;  // null: no parameter needs any
-  Stream* stream = nullptr;                      // of a streaming handler
-  const Request* owned = nullptr;                // a copy of the request; null: none was made yet
+  const registry::Singletons* services = nullptr;  // null: no parameter needs any
+  Stream* stream = nullptr;                        // of a streaming handler
+  const Request* owned = nullptr;                  // a copy of the request; null: none was made yet
 };
 
 inline Reply refusal(const Error& error) { return problem(error); }
@@ -285,7 +285,7 @@ struct Made<P> {
 
 template <class T>
 struct Made<Inject<T>> {
-  const registry::Services* services;
+  const registry::Singletons* services;
   Made(const Call& call, std::size_t) : services(call.services) {}
   bool is_made() const noexcept { return true; }
   Reply refuse() { return Reply(500); }  // never asked
@@ -404,7 +404,7 @@ struct Need {
   enum class Kind : std::uint8_t { context, service };
   Kind kind;
   const registry::TypeInfo* type;
-  bool (*is_registered)(const registry::Services&) = nullptr;  // of a service
+  bool (*is_registered)(const registry::Singletons&) = nullptr;  // of a service
 };
 
 template <class P>
@@ -422,7 +422,7 @@ struct NeedsOf<Inject<T>> {
   static void add_to(std::vector<Need>& needs) {
     needs.push_back(
         {Need::Kind::service, registry::type_info_of<T>(),
-         [](const registry::Services& services) { return services.find<T>() != nullptr; }});
+         [](const registry::Singletons& services) { return services.find<T>() != nullptr; }});
   }
 };
 template <class Parameters>

@@ -14,7 +14,7 @@
 #include "katana/base/system/hints.hpp"
 #include "katana/base/text/bytes.hpp"
 #include "katana/base/text/text.hpp"
-#include "katana/http/routing/route_table.hpp"
+#include "katana/http/routing/path_parameters.hpp"
 #include "katana/http/session/client.hpp"
 #include "katana/wire/http/head.hpp"
 #include "katana/wire/http/url.hpp"

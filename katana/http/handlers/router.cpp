@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "katana/base/registry/services.hpp"
+#include "katana/http/handlers/built_service.hpp"
 #include "katana/http/handlers/request_documentation.hpp"
 
 namespace katana {
@@ -52,7 +54,7 @@ std::optional<Error> mistake_of(const RouteTable& table, std::uint32_t index,
 // What is known of a request while its middleware runs, and what is missing of it.
 class NeedsCheck {
  public:
-  NeedsCheck(const detail::Route& route, const registry::Services* services,
+  NeedsCheck(const detail::Route& route, const registry::Singletons* services,
              std::vector<Error>& mistakes)
       : route_(route), services_(services), mistakes_(mistakes) {}
 
@@ -100,7 +102,7 @@ class NeedsCheck {
   }
 
   const detail::Route& route_;
-  const registry::Services* const services_;
+  const registry::Singletons* const services_;
   std::vector<Error>& mistakes_;
   std::vector<const registry::TypeInfo*> provided_;
 };
@@ -263,6 +265,34 @@ Group& Group::on_documents(std::function<void(const std::vector<ServiceDocument>
   return *this;
 }
 
+bool Group::has_document() const noexcept { return !parts_->make_documents.empty(); }
+
+ReplyChecks Group::reply_checks() const noexcept { return parts_->reply_checks; }
+
+std::uint64_t Group::check_steps_max() const noexcept { return parts_->defaults.check_steps_max; }
+
+Router::Router() : Group(std::make_shared<detail::ServiceParts>()) {}
+
+Router& Router::development(bool on) noexcept {
+  parts_->development = on;
+  return *this;
+}
+
+Router& Router::defaults(const RouteDefaults& defaults) noexcept {
+  parts_->defaults = defaults;
+  return *this;
+}
+
+Router& Router::check_replies(ReplyChecks checks) noexcept {
+  parts_->reply_checks = checks;
+  return *this;
+}
+
+Router& Router::services(const registry::Services& services) noexcept {
+  parts_->services = &services;
+  return *this;
+}
+
 Router& Router::innermost(Middleware middleware) {
   parts_->middleware.push_back(std::move(middleware));
   parts_->innermost = &parts_->middleware.back();
@@ -292,16 +322,22 @@ Result<Service> Router::build() && {
   parts_->on_documents.clear();
   if (!parts_->mistakes.empty()) return std::unexpected(all_of(parts_->mistakes));
   // Groups made from this router still share its parts: what they add from here on goes nowhere.
-  auto parts = std::make_shared<detail::ServiceParts>(std::move(*parts_));
-  return Service(std::move(table), std::move(parts), in_order(middleware_));
+  auto built = std::make_shared<detail::BuiltService>(
+      detail::BuiltService{.table = std::move(table),
+                           .parts = std::make_shared<detail::ServiceParts>(std::move(*parts_))});
+  built->fallback.middleware = in_order(middleware_);
+  return Service(std::move(built));
 }
 
-Service::Service(RouteTable table, std::shared_ptr<detail::ServiceParts> parts,
-                 std::vector<const Middleware*> outermost)
-    : table_(std::move(table)), parts_(std::move(parts)) {
-  fallback_.middleware = std::move(outermost);
+std::size_t Service::route_count() const noexcept { return built_->parts->routes.size(); }
+
+const session::RouteMark& Service::mark(std::uint32_t index) const noexcept {
+  return built_->route(index).mark;
 }
 
+const std::vector<ServiceDocument>& Service::documents() const noexcept {
+  return built_->parts->documents;
+}
 }  // namespace katana
 
 // SPDX-License-Identifier: Apache-2.0

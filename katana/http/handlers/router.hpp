@@ -17,15 +17,16 @@
 #pragma once
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
-#include <deque>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "katana/base/system/function.hpp"
 #include "katana/base/system/result.hpp"
 #include "katana/http/files/file_options.hpp"
 #include "katana/http/handlers/decompression.hpp"
@@ -36,9 +37,12 @@
 #include "katana/http/handlers/route_defaults.hpp"
 #include "katana/http/handlers/security.hpp"
 #include "katana/http/handlers/websocket.hpp"
-#include "katana/http/routing/route_table_builder.hpp"
 
 namespace katana {
+
+namespace registry {
+class Services;
+}
 
 // Of one route, where it differs from RouteDefaults.
 struct RouteOptions {
@@ -90,20 +94,8 @@ HandlerTraits traits_of() {
           .awaited = awaited_of<Parameters>()};
 }
 
-struct ServiceParts {
-  RouteTableBuilder table;
-  std::vector<Route> routes;
-  std::deque<Middleware> middleware;  // whose elements routes point to
-  std::vector<Error> mistakes;
-  std::vector<std::function<Result<ServiceDocument>()>> make_documents;
-  std::vector<ServiceDocument> documents;
-  std::vector<std::function<void(const std::vector<ServiceDocument>&)>> on_documents;
-  const registry::Services* services = nullptr;
-  bool development = false;
-  RouteDefaults defaults;
-  const Middleware* innermost = nullptr;  // one of the above
-  ReplyChecks reply_checks = ReplyChecks::off;
-};
+struct BuiltService;
+struct ServiceParts;
 }  // namespace detail
 
 // A prefix and the middleware that its routes share.
@@ -217,14 +209,14 @@ class Group {
   // Error for one of its own.
   Group& document(std::function<Result<ServiceDocument>()> make);
   // Whether there will be one.
-  bool has_document() const noexcept { return !parts_->make_documents.empty(); }
+  bool has_document() const noexcept;
   // build() calls it with all of them, once they are made.
   Group& on_documents(std::function<void(const std::vector<ServiceDocument>&)> tell);
 
   // What Router::check_replies() said.
-  ReplyChecks reply_checks() const noexcept { return parts_->reply_checks; }
+  ReplyChecks reply_checks() const noexcept;
   // What Router::defaults() said.
-  std::uint64_t check_steps_max() const noexcept { return parts_->defaults.check_steps_max; }
+  std::uint64_t check_steps_max() const noexcept;
 
   // Serves the files below `folder` at and below `prefix`: files("/static", "public") answers GET
   // and HEAD of /static/site.css with public/site.css. build() fails when there is no such folder.
@@ -245,33 +237,21 @@ class Group {
 
 class Router : public Group {
  public:
-  Router() : Group(std::make_shared<detail::ServiceParts>()) {}
+  Router();
   // Clients see what went wrong: the whole chain of causes of an error or an exception, with
   // statements of a database and names of its tables. A browser gets a page, everybody else a
   // problem document. Off unless it is called.
-  Router& development(bool on = true) noexcept {
-    parts_->development = on;
-    return *this;
-  }
+  Router& development(bool on = true) noexcept;
   // For routes that are added after this call. An Application says what http.routes has.
-  Router& defaults(const RouteDefaults& defaults) noexcept {
-    parts_->defaults = defaults;
-    return *this;
-  }
+  Router& defaults(const RouteDefaults& defaults) noexcept;
   // Behind the middleware of every route that is added after this call: its `after` and `amend` see
   // what handlers answer before anybody else does. One; the last call counts.
   Router& innermost(Middleware middleware);
   // For routes of openapi::ContractRoutes that are added after this call and do not say otherwise.
   // openapi::check_replies() is for those of the service's own documents as well.
-  Router& check_replies(ReplyChecks checks) noexcept {
-    parts_->reply_checks = checks;
-    return *this;
-  }
+  Router& check_replies(ReplyChecks checks) noexcept;
   // Where Inject<T> takes services from; they outlive the Service. An Application calls it.
-  Router& services(const registry::Services& services) noexcept {
-    parts_->services = &services;
-    return *this;
-  }
+  Router& services(const registry::Services& services) noexcept;
   // Everything that is wrong with any call, one a line, with the routes it is about.
   Result<Service> build() &&;
 };
@@ -279,23 +259,19 @@ class Router : public Group {
 // What a Router has become: immutable, and shared by all reactors. Copies share it.
 class Service {
  public:
-  // The routes as the dispatcher sees them.
-  const RouteTable& table() const noexcept { return table_; }
-  const detail::Route& route(std::uint32_t index) const noexcept { return parts_->routes[index]; }
-  std::size_t route_count() const noexcept { return parts_->routes.size(); }
+  std::size_t route_count() const noexcept;
+  const session::RouteMark& mark(std::uint32_t index) const noexcept;
   // In the order in which they were added.
-  const std::vector<ServiceDocument>& documents() const noexcept { return parts_->documents; }
-  // Stands for no route: what middleware of the whole router adds to 404 and its like.
-  const detail::Route& fallback() const noexcept { return fallback_; }
+  const std::vector<ServiceDocument>& documents() const noexcept;
+  // As the dispatcher sees it.
+  const detail::BuiltService& built() const noexcept { return *built_; }
 
  private:
   friend class Router;
-  Service(RouteTable table, std::shared_ptr<detail::ServiceParts> parts,
-          std::vector<const Middleware*> outermost);
+  explicit Service(std::shared_ptr<const detail::BuiltService> built) noexcept
+      : built_(std::move(built)) {}
 
-  RouteTable table_;
-  std::shared_ptr<detail::ServiceParts> parts_;
-  detail::Route fallback_;
+  std::shared_ptr<const detail::BuiltService> built_;
 };
 
 }  // namespace katana

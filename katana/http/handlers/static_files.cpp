@@ -1,4 +1,5 @@
 #include "katana/http/handlers/static_files.hpp"
+#include "katana/http/handlers/built_service.hpp"
 
 #include <algorithm>
 #include <array>
@@ -7,6 +8,7 @@
 
 #include "katana/http/handlers/file_reply.hpp"
 #include "katana/http/handlers/router.hpp"
+#include "katana/net/reactor/reactor.hpp"
 
 namespace katana::detail {
 namespace {

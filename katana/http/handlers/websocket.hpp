@@ -18,12 +18,12 @@
 
 #include <concepts>
 #include <expected>
-#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "katana/base/system/function.hpp"
 #include "katana/base/system/result.hpp"
 #include "katana/http/handlers/handler.hpp"
 #include "katana/http/session/topics.hpp"

@@ -6,6 +6,7 @@
 
 #include "katana/http/handlers/reply_fields.hpp"
 #include "katana/http/handlers/whole_content.hpp"
+#include "katana/net/reactor/peer_certificate.hpp"
 #include "katana/wire/http/field_list.hpp"
 
 namespace katana {

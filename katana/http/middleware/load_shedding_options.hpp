@@ -5,8 +5,7 @@
 // Allocates  as its members do.
 #pragma once
 
-#include <functional>
-
+#include "katana/base/system/function.hpp"
 #include "katana/base/values/instant.hpp"
 
 namespace katana {

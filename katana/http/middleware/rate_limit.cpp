@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <functional>
+#include <mutex>
 #include <random>
 #include <utility>
 
@@ -11,6 +13,7 @@
 #include "katana/base/values/client_network.hpp"
 #include "katana/base/values/keyed_hash.hpp"
 #include "katana/http/handlers/middleware.hpp"
+#include "katana/http/middleware/rate_table.hpp"
 #include "katana/net/reactor/reactor.hpp"
 
 namespace katana {

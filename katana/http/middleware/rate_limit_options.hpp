@@ -7,9 +7,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 
+#include "katana/base/system/function.hpp"
 #include "katana/base/text/text.hpp"
 
 namespace katana {

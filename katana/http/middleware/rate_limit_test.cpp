@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "katana/http/handlers/exchange_fixture_test.hpp"
+#include "katana/http/middleware/rate_table.hpp"
 #include "katana/net/reactor/sleep.hpp"
 #include "katana/testing/test_server.hpp"
 

@@ -19,7 +19,6 @@
 #pragma once
 
 #include <array>
-#include <functional>
 #include <string>
 
 #include "katana/base/values/instant.hpp"

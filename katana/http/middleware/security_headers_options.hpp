@@ -5,9 +5,9 @@
 // Allocates  as its members do.
 #pragma once
 
-#include <functional>
 #include <string>
 
+#include "katana/base/system/function.hpp"
 #include "katana/base/values/instant.hpp"
 #include "katana/http/middleware/content_security_policy.hpp"
 

@@ -14,11 +14,11 @@
 
 #include "katana/base/system/result.hpp"
 #include "katana/base/text/bytes.hpp"
+#include "katana/http/routing/path_parameters.hpp"
 
 namespace katana {
 
 inline constexpr std::size_t route_segments_max = 32;
-inline constexpr std::size_t route_parameters_max = 16;
 inline constexpr std::size_t route_pattern_bytes_max = 1'024;
 
 namespace detail {

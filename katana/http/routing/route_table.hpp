@@ -18,52 +18,12 @@
 #include "katana/base/system/check.hpp"
 #include "katana/base/text/bytes.hpp"
 #include "katana/http/routing/method_set.hpp"
+#include "katana/http/routing/path_parameters.hpp"
 #include "katana/http/routing/path_words.hpp"
 #include "katana/http/routing/route_pattern.hpp"
 #include "katana/wire/http/method.hpp"
 
 namespace katana {
-
-struct PathParameter {
-  Bytes name;   // from the table: valid as long as it is
-  Bytes value;  // from the path: valid as long as it is; may still hold "%2F" and "%25"
-};
-
-// What the parameters of the matched pattern stand for, in the order of the pattern. Values are
-// offsets from the start of the path: when the path is copied elsewhere, rebase() follows it.
-class PathParameters {
- public:
-  std::size_t size() const noexcept { return count_; }
-  bool empty() const noexcept { return count_ == 0; }
-  // REQUIRES: index < size().
-  PathParameter operator[](std::size_t index) const noexcept {
-    KATANA_REQUIRE(index < count_);
-    return {names_[index], value(index)};
-  }
-  std::optional<Bytes> find(Bytes name) const noexcept {
-    for (std::size_t index = 0; index < count_; ++index) {
-      if (names_[index] == name) return value(index);
-    }
-    return std::nullopt;
-  }
-  // REQUIRES: path points to the same bytes as the path that was matched.
-  void rebase(const char* path) noexcept { path_ = path; }
-
- private:
-  friend class RouteTable;
-  struct Extent {
-    std::uint32_t begin;
-    std::uint32_t size;
-  };
-  Bytes value(std::size_t index) const noexcept {
-    return {path_ + extents_[index].begin, extents_[index].size};
-  }
-
-  const Bytes* names_ = nullptr;
-  const char* path_ = nullptr;
-  std::uint32_t count_ = 0;
-  std::array<Extent, route_parameters_max> extents_{};
-};
 
 enum class MatchKind : std::uint8_t { found, not_found, method_not_allowed };
 

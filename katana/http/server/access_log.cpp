@@ -1,6 +1,7 @@
 #include "katana/http/server/access_log.hpp"
 
 #include "katana/http/session/exchange.hpp"
+#include "katana/observe/log/logger.hpp"
 
 namespace katana::server {
 namespace {
@@ -35,7 +36,8 @@ log::Level level_of(const session::ExchangeRecord& record) noexcept {
 void AccessLog::on_exchange_end(session::Exchange& exchange,
                                 const session::ExchangeRecord& record) noexcept {
   const log::Level level = level_of(record);
-  if (!logger_.enabled(level)) return;
+  const log::Logger logger = logger_;
+  if (!logger.enabled(level)) return;
   const engine::PeerAddress peer = exchange.peer();
   const Bytes address = peer.bytes();
   const Bytes end = name_of(record.end);
@@ -45,11 +47,11 @@ void AccessLog::on_exchange_end(session::Exchange& exchange,
   const Bytes target = shown_target(record, rules_, room);
   const Bytes kind = name_of(record.kind);
   const auto write = [&](const auto&... more) {
-    logger_.write(level, "{} {}", or_dash(record.method), or_dash(target),
-                  log::field("route", route), log::field("status", record.status),
-                  log::field("bytes", record.content_bytes), log::field("duration_us", duration_us),
-                  log::field("peer", address), log::field("request", record.request),
-                  log::field("end", end), log::field("kind", kind), more...);
+    logger.write(level, "{} {}", or_dash(record.method), or_dash(target),
+                 log::field("route", route), log::field("status", record.status),
+                 log::field("bytes", record.content_bytes), log::field("duration_us", duration_us),
+                 log::field("peer", address), log::field("request", record.request),
+                 log::field("end", end), log::field("kind", kind), more...);
   };
   if (record.head == nullptr || !exchange.arrival().from_proxy()) return write();
   const engine::PeerAddress client = exchange.client(*record.head).text();

@@ -28,20 +28,20 @@
 
 #include "katana/http/server/shown_target.hpp"
 #include "katana/http/session/exchange_observer.hpp"
-#include "katana/observe/log/logger.hpp"
+#include "katana/observe/log/logger_handle.hpp"
 
 namespace katana::server {
 
 class AccessLog final : public session::ExchangeObserver {
  public:
-  explicit AccessLog(log::Logger logger, TargetRules rules = {}) noexcept
+  explicit AccessLog(log::LoggerHandle logger, TargetRules rules = {}) noexcept
       : logger_(logger), rules_(std::move(rules)) {}
 
   void on_exchange_end(session::Exchange& exchange,
                        const session::ExchangeRecord& record) noexcept override;
 
  private:
-  const log::Logger logger_;
+  const log::LoggerHandle logger_;
   const TargetRules rules_;
 };
 

@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "katana/http/handlers/router.hpp"
 #include "katana/http/server/client_test.hpp"
 #include "katana/http/server/http_server.hpp"
 #include "katana/observe/log/log.hpp"

@@ -11,9 +11,11 @@
 #include <string>
 #include <vector>
 
+#include "katana/http/handlers/router.hpp"
 #include "katana/http/server/client_test.hpp"
 #include "katana/http/server/engines.hpp"
 #include "katana/http/server/http_server.hpp"
+#include "katana/net/reactor/reactor.hpp"
 
 namespace katana::server {
 namespace {

@@ -8,6 +8,7 @@
 
 #include "katana/net/engine/uring/features.hpp"
 #include "katana/net/engine/uring/options.hpp"
+#include "katana/net/reactor/reactor.hpp"
 
 namespace katana::server {
 namespace {

@@ -11,7 +11,11 @@
 #include <string_view>
 
 #include "katana/base/system/result.hpp"
-#include "katana/net/reactor/reactor.hpp"
+
+namespace katana::net {
+class Reactor;
+struct ReactorOptions;
+}  // namespace katana::net
 
 namespace katana::engine {
 struct UringOptions;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include "katana/net/reactor/reactor.hpp"
 
 namespace katana::server {
 namespace {

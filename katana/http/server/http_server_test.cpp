@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "katana/http/handlers/router.hpp"
 #include "katana/http/server/client_test.hpp"
 #include "katana/http/server/engines.hpp"
 

@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "katana/http/handlers/router.hpp"
 #include "katana/http/server/client_test.hpp"
 #include "katana/http/server/engines.hpp"
 #include "katana/http/server/http_server.hpp"

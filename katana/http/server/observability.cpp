@@ -2,12 +2,20 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <utility>
 
+#include "katana/base/coroutine/task.hpp"
+#include "katana/http/server/reactor_probe.hpp"
 #include "katana/net/reactor/shared_wait.hpp"
 #include "katana/net/reactor/timeout.hpp"
+#include "katana/observe/metrics/exposition.hpp"
+#include "katana/observe/metrics/health.hpp"
 #include "katana/observe/metrics/process.hpp"
+#include "katana/observe/metrics/registry.hpp"
 #include "katana/wire/http2/failure.hpp"
 
 namespace katana::server {
@@ -305,7 +313,50 @@ Reply health_reply(Bytes json, unsigned status) {
 
 }  // namespace
 
-struct Observability::Instruments {
+class Observability::State {
+ public:
+  // As Observability says of each.
+  explicit State(ObservabilityOptions options);
+  ~State();
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+
+  Result<void> register_metrics();
+  metrics::Registry& registry() noexcept { return registry_; }
+  metrics::HealthChecks& checks() noexcept { return checks_; }
+  void mount(const Group& routes, const OperationsGuard& guard);
+  void announce_drain() noexcept { draining_.store(true, std::memory_order_relaxed); }
+  std::vector<std::shared_ptr<ReactorStatus>> ask_reactors();
+  std::unique_ptr<ReactorProbe> probe(net::Reactor& reactor, session::HttpCounters& http);
+
+ private:
+  struct Instruments;
+  struct KnownHealth;
+  struct Watched;
+
+  void refresh() const;
+  Task<Reply> tell_metrics(Request request);
+  Task<Reply> tell_health(metrics::CheckKind kind);
+  // The same at once, if this reactor has said it a moment ago.
+  std::optional<Reply> known_health(metrics::CheckKind kind) const;
+  bool draining() const noexcept;
+  metrics::CheckReport reactors_report(Instant now) const;
+
+  // What remember() keeps; null: nothing yet.
+  KnownHealth* known(metrics::CheckKind kind) const noexcept;
+  void remember(metrics::CheckKind kind, const metrics::HealthReport& report, Bytes json);
+
+  const ObservabilityOptions options_;
+  metrics::Registry registry_;
+  metrics::HealthChecks checks_;
+  std::unique_ptr<Instruments> instruments_;
+  std::atomic<bool> draining_ = false;
+  mutable std::mutex mutex_;  // guards watched_
+  std::vector<std::unique_ptr<Watched>> watched_;
+  const std::array<char, 2> known_keys_ = {};  // by kind: their addresses are keys of attachments
+};
+
+struct Observability::State::Instruments {
   std::vector<Family<ObservedCounter>> counters;  // as counter_rows
   std::vector<Family<ObservedCounter>> tls;       // handshakes, failures
   std::vector<Family<ObservedCounter>> http2;     // failures
@@ -314,7 +365,7 @@ struct Observability::Instruments {
 };
 
 // What /health or /ready says on one reactor, and until when that is said again.
-struct Observability::KnownHealth final : net::Attachment {
+struct Observability::State::KnownHealth final : net::Attachment {
   Instant until = {};
   bool draining = false;
   unsigned status = 200;
@@ -322,7 +373,7 @@ struct Observability::KnownHealth final : net::Attachment {
 };
 
 // One reactor's series, and where their values come from.
-struct Observability::Watched {
+struct Observability::State::Watched {
   std::shared_ptr<ReactorStatus> status = std::make_shared<ReactorStatus>();
   std::vector<ObservedCounter> counters;
   std::vector<ObservedCounter> handshakes, tls_failures;  // as version_rows, and by Failure
@@ -331,25 +382,19 @@ struct Observability::Watched {
   std::vector<Gauge> paused, budget, used;
 };
 
-Observability::Observability(ObservabilityOptions options)
+Observability::State::State(ObservabilityOptions options)
     : options_(std::move(options)),
       registry_(options_.registry),
       checks_(options_.health),
       instruments_(std::make_unique<Instruments>()) {}
 
-Observability::~Observability() = default;
+Observability::State::~State() = default;
 
-Result<std::unique_ptr<Observability>> Observability::make(ObservabilityOptions options) {
-  std::unique_ptr<Observability> made(new Observability(std::move(options)));
-  if (auto added = metrics::add_process_metrics(made->registry_); !added) {
+Result<void> Observability::State::register_metrics() {
+  if (auto added = metrics::add_process_metrics(registry_); !added) {
     return std::unexpected(added.error());
   }
-  if (auto added = made->register_metrics(); !added) return std::unexpected(added.error());
-  made->registry_.before_scrape([observability = made.get()] { observability->refresh(); });
-  return made;
-}
-
-Result<void> Observability::register_metrics() {
+  registry_.before_scrape([this] { refresh(); });
   for (const CounterRow& row : counter_rows) {
     auto family = registry_.observed_counters(
         {.name = row.name, .help = row.help, .labels = {"reactor"}, .unit = row.unit});
@@ -412,8 +457,8 @@ Result<void> Observability::register_metrics() {
   return {};
 }
 
-std::unique_ptr<ReactorProbe> Observability::probe(net::Reactor& reactor,
-                                                   session::HttpCounters& http) {
+std::unique_ptr<ReactorProbe> Observability::State::probe(net::Reactor& reactor,
+                                                          session::HttpCounters& http) {
   const std::lock_guard lock(mutex_);
   const std::string number = std::to_string(watched_.size());
   Watched& watched = *watched_.emplace_back(std::make_unique<Watched>());
@@ -440,7 +485,7 @@ std::unique_ptr<ReactorProbe> Observability::probe(net::Reactor& reactor,
 }
 
 // Every series from the figures that are there.
-void Observability::refresh() const {
+void Observability::State::refresh() const {
   const std::lock_guard lock(mutex_);
   for (const auto& watched : watched_) {
     const ReactorStatistics statistics = watched->status->statistics();
@@ -471,7 +516,7 @@ void Observability::refresh() const {
   }
 }
 
-std::vector<std::shared_ptr<ReactorStatus>> Observability::ask_reactors() {
+std::vector<std::shared_ptr<ReactorStatus>> Observability::State::ask_reactors() {
   std::vector<std::shared_ptr<ReactorStatus>> asked;
   const std::lock_guard lock(mutex_);
   for (const auto& watched : watched_) {
@@ -481,7 +526,7 @@ std::vector<std::shared_ptr<ReactorStatus>> Observability::ask_reactors() {
   return asked;
 }
 
-Task<Reply> Observability::tell_metrics(Request request) {
+Task<Reply> Observability::State::tell_metrics(Request request) {
   (void)co_await net::with_timeout(await_answers(ask_reactors()), options_.scrape_patience);
   const auto format = metrics::choose_format(request.field("accept").value_or(""));
   Reply reply = Reply::stream("text/plain", http::unknown_length,
@@ -493,7 +538,7 @@ Task<Reply> Observability::tell_metrics(Request request) {
 
 // What each reactor says of its turn is read, not asked for: to be asked it would have to come to
 // it, and the answer would wait for the slowest.
-metrics::CheckReport Observability::reactors_report(Instant now) const {
+metrics::CheckReport Observability::State::reactors_report(Instant now) const {
   const std::lock_guard lock(mutex_);
   const auto silent = std::ranges::count_if(watched_, [&](const auto& watched) {
     return watched->status->busy_for(now) > options_.reactor_timeout;
@@ -506,19 +551,20 @@ metrics::CheckReport Observability::reactors_report(Instant now) const {
   return own;
 }
 
-bool Observability::draining() const noexcept {
+bool Observability::State::draining() const noexcept {
   // While the program restarts somebody serves here: who asks on an old connection is to stay.
   const net::Reactor& reactor = *net::Reactor::current();
   return (reactor.draining() && reactor.handover() == nullptr) ||
          draining_.load(std::memory_order_relaxed);
 }
 
-Observability::KnownHealth* Observability::known(metrics::CheckKind kind) const noexcept {
+Observability::State::KnownHealth* Observability::State::known(
+    metrics::CheckKind kind) const noexcept {
   const void* const key = &known_keys_[static_cast<std::size_t>(kind)];
   return static_cast<KnownHealth*>(net::Reactor::current()->attached(key));
 }
 
-std::optional<Reply> Observability::known_health(metrics::CheckKind kind) const {
+std::optional<Reply> Observability::State::known_health(metrics::CheckKind kind) const {
   const KnownHealth* const page = known(kind);
   if (page == nullptr || net::Reactor::current()->now() >= page->until ||
       page->draining != draining()) {
@@ -527,8 +573,8 @@ std::optional<Reply> Observability::known_health(metrics::CheckKind kind) const 
   return health_reply(page->json.bytes(), page->status);
 }
 
-void Observability::remember(metrics::CheckKind kind, const metrics::HealthReport& report,
-                             Bytes json) {
+void Observability::State::remember(metrics::CheckKind kind, const metrics::HealthReport& report,
+                                    Bytes json) {
   net::Reactor& reactor = *net::Reactor::current();
   KnownHealth* page = known(kind);
   if (page == nullptr) {
@@ -549,7 +595,7 @@ void Observability::remember(metrics::CheckKind kind, const metrics::HealthRepor
   page->json.append(json);
 }
 
-Task<Reply> Observability::tell_health(metrics::CheckKind kind) {
+Task<Reply> Observability::State::tell_health(metrics::CheckKind kind) {
   const Instant began = net::Reactor::current()->now();
   const bool liveness = kind == metrics::CheckKind::liveness;
   checks_.refresh(kind);
@@ -574,7 +620,7 @@ Task<Reply> Observability::tell_health(metrics::CheckKind kind) {
   co_return health_reply(json.bytes(), report.healthy() ? 200 : 503);
 }
 
-void Observability::mount(const Group& routes, const OperationsGuard& guard) {
+void Observability::State::mount(const Group& routes, const OperationsGuard& guard) {
   routes.group("").use(guard.pages()).get("/metrics", [this](Request request) {
     return tell_metrics(std::move(request));
   });
@@ -589,6 +635,35 @@ void Observability::mount(const Group& routes, const OperationsGuard& guard) {
   };
   probe("/health", metrics::CheckKind::liveness);
   probe("/ready", metrics::CheckKind::readiness);
+}
+
+Observability::Observability(std::unique_ptr<State> state) noexcept : state_(std::move(state)) {}
+
+Observability::~Observability() = default;
+
+Result<std::unique_ptr<Observability>> Observability::make(ObservabilityOptions options) {
+  auto state = std::make_unique<State>(std::move(options));
+  if (auto added = state->register_metrics(); !added) return std::unexpected(added.error());
+  return std::unique_ptr<Observability>(new Observability(std::move(state)));
+}
+
+metrics::Registry& Observability::registry() noexcept { return state_->registry(); }
+
+metrics::HealthChecks& Observability::checks() noexcept { return state_->checks(); }
+
+void Observability::mount(const Group& routes, const OperationsGuard& guard) {
+  state_->mount(routes, guard);
+}
+
+void Observability::announce_drain() noexcept { state_->announce_drain(); }
+
+std::vector<std::shared_ptr<ReactorStatus>> Observability::ask_reactors() {
+  return state_->ask_reactors();
+}
+
+std::unique_ptr<ReactorProbe> Observability::probe(net::Reactor& reactor,
+                                                   session::HttpCounters& http) {
+  return state_->probe(reactor, http);
 }
 
 }  // namespace katana::server

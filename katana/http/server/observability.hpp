@@ -21,23 +21,32 @@
 // Invariant  must outlive the service and the server it is given to.
 #pragma once
 
-#include <array>
-#include <atomic>
 #include <memory>
-#include <mutex>
-#include <optional>
-#include <string>
 #include <vector>
 
-#include "katana/base/coroutine/task.hpp"
+#include "katana/base/system/result.hpp"
+#include "katana/base/values/instant.hpp"
 #include "katana/http/handlers/router.hpp"
 #include "katana/http/server/operations.hpp"
-#include "katana/http/server/reactor_probe.hpp"
-#include "katana/observe/metrics/exposition.hpp"
-#include "katana/observe/metrics/health.hpp"
-#include "katana/observe/metrics/registry.hpp"
+#include "katana/observe/metrics/options.hpp"
+
+namespace katana::metrics {
+class HealthChecks;
+class Registry;
+}  // namespace katana::metrics
+
+namespace katana::net {
+class Reactor;
+}
+
+namespace katana::session {
+struct HttpCounters;
+}
 
 namespace katana::server {
+
+class ReactorProbe;
+class ReactorStatus;
 
 // Limits of metrics and health checks.
 struct ObservabilityOptions {
@@ -58,15 +67,15 @@ class Observability {
   Observability(const Observability&) = delete;
   Observability& operator=(const Observability&) = delete;
 
-  // For metrics and checks of the program. Any thread.
-  metrics::Registry& registry() noexcept { return registry_; }
-  metrics::HealthChecks& checks() noexcept { return checks_; }
+  // For metrics and checks of the program (katana/metrics.hpp). Any thread.
+  metrics::Registry& registry() noexcept;
+  metrics::HealthChecks& checks() noexcept;
 
   // Adds GET /metrics, /health and /ready. The guard outlives the service.
   void mount(const Group& routes, const OperationsGuard& guard);
 
   // From here on /ready answers 503. Any thread.
-  void announce_drain() noexcept { draining_.store(true, std::memory_order_relaxed); }
+  void announce_drain() noexcept;
 
   // Asks every reactor for its figures. Who wants to know whether all of them live looks at what
   // comes back. Any thread.
@@ -76,32 +85,11 @@ class Observability {
   std::unique_ptr<ReactorProbe> probe(net::Reactor& reactor, session::HttpCounters& http);
 
  private:
-  struct Instruments;
-  struct KnownHealth;
-  struct Watched;
+  class State;
 
-  explicit Observability(ObservabilityOptions options);
-  Result<void> register_metrics();
-  void refresh() const;
-  Task<Reply> tell_metrics(Request request);
-  Task<Reply> tell_health(metrics::CheckKind kind);
-  // The same at once, if this reactor has said it a moment ago.
-  std::optional<Reply> known_health(metrics::CheckKind kind) const;
-  bool draining() const noexcept;
-  metrics::CheckReport reactors_report(Instant now) const;
+  explicit Observability(std::unique_ptr<State> state) noexcept;
 
-  // What remember() keeps; null: nothing yet.
-  KnownHealth* known(metrics::CheckKind kind) const noexcept;
-  void remember(metrics::CheckKind kind, const metrics::HealthReport& report, Bytes json);
-
-  const ObservabilityOptions options_;
-  metrics::Registry registry_;
-  metrics::HealthChecks checks_;
-  std::unique_ptr<Instruments> instruments_;
-  std::atomic<bool> draining_ = false;
-  mutable std::mutex mutex_;  // guards watched_
-  std::vector<std::unique_ptr<Watched>> watched_;
-  const std::array<char, 2> known_keys_ = {};  // by kind: their addresses are keys of attachments
+  const std::unique_ptr<State> state_;
 };
 
 }  // namespace katana::server

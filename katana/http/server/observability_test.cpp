@@ -15,6 +15,7 @@
 #include "katana/http/server/exposition_test.hpp"
 #include "katana/http/server/http_server.hpp"
 #include "katana/net/reactor/sleep.hpp"
+#include "katana/observe/metrics/health.hpp"
 
 namespace katana::server {
 namespace {

@@ -47,7 +47,7 @@
 
 #include "katana/base/text/bytes.hpp"
 #include "katana/http/handlers/router.hpp"
-#include "katana/net/engine/engine.hpp"
+#include "katana/net/engine/endpoints.hpp"
 
 namespace katana::server {
 

@@ -10,9 +10,11 @@
 #include <vector>
 
 #include "katana/base/system/cpu_placement.hpp"
+#include "katana/http/handlers/router.hpp"
 #include "katana/http/server/client_test.hpp"
 #include "katana/http/server/engines.hpp"
 #include "katana/http/server/http_server.hpp"
+#include "katana/net/reactor/reactor.hpp"
 
 namespace katana::server {
 namespace {

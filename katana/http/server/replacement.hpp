@@ -9,15 +9,28 @@
 // Invariant  when start_replacement() returns an Error no successor runs.
 #pragma once
 
-#include <functional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "katana/base/system/function.hpp"
 #include "katana/base/system/result.hpp"
 #include "katana/base/values/instant.hpp"
 
 namespace katana::server {
+
+// Whether and how a server is replaced by another process of its program.
+struct RestartOptions {
+  // SIGUSR2 starts a successor, and once that is ready this program ends. False: the signal is left
+  // alone.
+  bool enabled = false;
+  std::string program = {};  // that succeeds this one; empty: the path by which this was started
+  Duration ready_timeout = seconds(30);  // a successor that is not ready then is ended
+  // Of the program that ends: for so long a connection that is idle may still begin a request.
+  Duration idle = seconds(2);
+  // Over so long WebSockets are told to come back (1012). Less than drain_timeout.
+  Duration spread = seconds(5);
+};
 
 // A program, with its arguments, which begin with its name.
 struct ReplacementCommand {

@@ -127,7 +127,7 @@ Result<void> RequestTelemetry::prepare(const Service& service) {
     series.duration = durations->with(method, route);
   };
   for (std::uint32_t index = 0; index < service.route_count(); ++index) {
-    const session::RouteMark& mark = service.route(index).mark;
+    const session::RouteMark& mark = service.mark(index);
     add(mark.method == "ANY" ? Bytes("_any") : Bytes(mark.method), mark.pattern);
   }
   add("_any", "_unmatched");

@@ -23,19 +23,6 @@
 
 namespace katana::server {
 
-// Whether and how a server is replaced by another process of its program.
-struct RestartOptions {
-  // SIGUSR2 starts a successor, and once that is ready this program ends. False: the signal is left
-  // alone.
-  bool enabled = false;
-  std::string program = {};  // that succeeds this one; empty: the path by which this was started
-  Duration ready_timeout = seconds(30);  // a successor that is not ready then is ended
-  // Of the program that ends: for so long a connection that is idle may still begin a request.
-  Duration idle = seconds(2);
-  // Over so long WebSockets are told to come back (1012). Less than drain_timeout.
-  Duration spread = seconds(5);
-};
-
 class Restart {
  public:
   // What came of an attempt to hand over those sockets.

@@ -23,7 +23,7 @@
 #include "katana/base/values/ip_address.hpp"
 #include "katana/base/values/network.hpp"
 #include "katana/http/session/personal.hpp"
-#include "katana/net/engine/engine.hpp"
+#include "katana/net/engine/endpoints.hpp"
 #include "katana/wire/http/forwarded.hpp"
 #include "katana/wire/http/head.hpp"
 

@@ -7,6 +7,8 @@
 
 namespace katana::session {
 
+HeldMemory& Exchange::memory() noexcept { return reactor().memory(); }
+
 bool Exchange::upgrade(const http::ReplyHead&, std::unique_ptr<WebSocketReplacement>) noexcept {
   return false;
 }

@@ -31,9 +31,15 @@
 #include "katana/http/session/client.hpp"
 #include "katana/http/session/exchange_core.hpp"
 #include "katana/http/session/pending.hpp"
-#include "katana/net/reactor/reactor.hpp"
+#include "katana/net/engine/endpoints.hpp"
 #include "katana/wire/http/head.hpp"
 #include "katana/wire/http/reply_head.hpp"
+
+namespace katana::net {
+class Reactor;
+struct ConnectionCounters;
+struct PeerCertificate;
+}  // namespace katana::net
 
 namespace katana::session {
 
@@ -52,7 +58,7 @@ class Exchange : public ClientSource {
 
   virtual net::Reactor& reactor() noexcept = 0;
   // Where what is done for the request may be charged: the reactor's.
-  virtual HeldMemory& memory() noexcept { return reactor().memory(); }
+  virtual HeldMemory& memory() noexcept;
   // Who connected; never empty on a connection that was accepted. Behind a proxy that is the proxy:
   // who asks says client().
   virtual engine::PeerAddress peer() noexcept = 0;

@@ -12,15 +12,15 @@
 
 #include "katana/base/values/instant.hpp"
 #include "katana/base/values/network.hpp"
-#include "katana/http/session/client.hpp"
-#include "katana/http/session/exchange_observer.hpp"
 #include "katana/http/session/websocket.hpp"
 #include "katana/wire/http/forwarded.hpp"
-#include "katana/wire/http1/head_parser.hpp"
 #include "katana/wire/http1/limits.hpp"
 #include "katana/wire/http2/limits.hpp"
 
 namespace katana::session {
+
+class ExchangeObserver;
+class ProxyTrust;
 
 // Every reply carries the name, and its head has to fit one output block.
 inline constexpr std::size_t server_name_bytes_max = 128;
@@ -76,13 +76,7 @@ struct HttpOptions {
 };
 
 // Null: nobody's word counts.
-inline std::shared_ptr<const ProxyTrust> trust_of(const HttpOptions& options) {
-  http::ForwardedRules rules{.fields = options.forwarded,
-                             .hops_max = options.forwarded_hops_max,
-                             .parts = {.client = false, .proto = false}};
-  for (const http::ForwardedPart part : options.forwarded_parts) rules.parts.add(part);
-  return ProxyTrust::make(options.trusted_proxies, rules);
-}
+std::shared_ptr<const ProxyTrust> trust_of(const HttpOptions& options);
 
 }  // namespace katana::session
 

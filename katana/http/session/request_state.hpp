@@ -29,7 +29,7 @@
 #include "katana/base/memory/recycler.hpp"
 #include "katana/base/values/instant.hpp"
 #include "katana/http/session/personal.hpp"
-#include "katana/net/reactor/client_limits.hpp"
+#include "katana/net/reactor/client_place.hpp"
 #include "katana/wire/http2/stream_place.hpp"
 
 namespace katana::session {

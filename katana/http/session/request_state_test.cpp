@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "katana/http/session/exchange_core.hpp"
+#include "katana/net/reactor/client_limits.hpp"
 
 namespace katana::session {
 namespace {

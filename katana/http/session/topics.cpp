@@ -1,7 +1,11 @@
 #include "katana/http/session/topics.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <map>
+#include <mutex>
 
+#include "katana/http/session/topic.hpp"
 #include "katana/http/session/websocket_session.hpp"
 #include "katana/stores/bus/subject.hpp"
 
@@ -57,32 +61,52 @@ void Topic::remove(const WebSocketPost& post) noexcept {
   if (found != shares.end() && --found->subscribers == 0) shares.erase(found);
 }
 
-std::shared_ptr<Topic> Topics::find(Bytes topic) const {
-  const std::lock_guard lock(mutex_);
-  const auto found = topics_.find(topic);
-  return found != topics_.end() ? found->second.lock() : nullptr;
+// Ordered, not hashed: clients may choose the names, and can choose such as collide.
+struct Topics::Names {
+  using Map = std::map<std::string, std::weak_ptr<Topic>, std::less<>>;
+
+  explicit Names(TopicsOptions given) : options(std::move(given)) {}
+  std::shared_ptr<Topic> find(Bytes topic) const;
+  std::shared_ptr<Topic> find_or_add(Bytes topic);
+  // With the mutex held.
+  void forget_some();
+
+  const TopicsOptions options;
+  mutable std::mutex mutex;  // guards what follows
+  Map topics;
+  Map::iterator sweep = topics.end();  // the next name to examine
+  std::uint64_t examined = 0;
+};
+
+Topics::Topics(TopicsOptions options) : names_(std::make_unique<Names>(std::move(options))) {}
+Topics::~Topics() = default;
+
+std::shared_ptr<Topic> Topics::Names::find(Bytes topic) const {
+  const std::lock_guard lock(mutex);
+  const auto found = topics.find(topic);
+  return found != topics.end() ? found->second.lock() : nullptr;
 }
 
-std::shared_ptr<Topic> Topics::find_or_add(Bytes topic) {
-  const std::lock_guard lock(mutex_);
-  if (const auto found = topics_.find(topic); found != topics_.end()) {
+std::shared_ptr<Topic> Topics::Names::find_or_add(Bytes topic) {
+  const std::lock_guard lock(mutex);
+  if (const auto found = topics.find(topic); found != topics.end()) {
     if (auto there = found->second.lock()) return there;
   }
   forget_some();
-  auto added = std::make_shared<Topic>(std::string(topic), options_);
-  topics_.insert_or_assign(std::string(topic), added);
+  auto added = std::make_shared<Topic>(std::string(topic), options);
+  topics.insert_or_assign(std::string(topic), added);
   return added;
 }
 
 // Drops names whose last subscriber has gone. Three for each that is added, in turn: a round ends
 // before half as many names have come as there were, so that what is left is bounded, and nobody
 // waits for a sweep over all.
-void Topics::forget_some() {
+void Topics::Names::forget_some() {
   for (int count = 0; count < 3; ++count) {
-    if (sweep_ == topics_.end()) sweep_ = topics_.begin();
-    if (sweep_ == topics_.end()) return;
-    ++examined_;
-    sweep_ = sweep_->second.expired() ? topics_.erase(sweep_) : std::next(sweep_);
+    if (sweep == topics.end()) sweep = topics.begin();
+    if (sweep == topics.end()) return;
+    ++examined;
+    sweep = sweep->second.expired() ? topics.erase(sweep) : std::next(sweep);
   }
 }
 
@@ -91,32 +115,32 @@ SubscribeOutcome Topics::subscribe(WebSocket& socket, Bytes topic) {
   WebSocketPost& post = *session.share().post();
   const Slot slot = session.slot();
   if (post.subscriptions(slot) < session.share().options().subscriptions_max) {
-    return post.subscribe(slot, find_or_add(topic)) ? SubscribeOutcome::subscribed
-                                                    : SubscribeOutcome::already;
+    return post.subscribe(slot, names_->find_or_add(topic)) ? SubscribeOutcome::subscribed
+                                                            : SubscribeOutcome::already;
   }
   // Nothing is added for a caller that is refused.
-  const std::shared_ptr<Topic> found = find(topic);
+  const std::shared_ptr<Topic> found = names_->find(topic);
   return found != nullptr && post.is_subscribed(slot, *found) ? SubscribeOutcome::already
                                                               : SubscribeOutcome::full;
 }
 
 bool Topics::unsubscribe(WebSocket& socket, Bytes topic) {
   auto& session = static_cast<WebSocketSession&>(socket);
-  const std::shared_ptr<Topic> found = find(topic);
+  const std::shared_ptr<Topic> found = names_->find(topic);
   return found != nullptr && session.share().post()->unsubscribe(session.slot(), found);
 }
 
 Published Topics::publish(Bytes topic, Bytes payload, MessageKind kind) {
   Published published;
-  if (options_.bus != nullptr) {
-    const std::string subject = options_.subjects + "." + bus::escape_token(topic);
+  if (names_->options.bus != nullptr) {
+    const std::string subject = names_->options.subjects + "." + bus::escape_token(topic);
     const bus::Header binary[] = {{kind_header, "binary"}};
     bus::Publication publication{.subject = subject, .payload = payload};
     if (kind == MessageKind::binary) publication.headers = binary;
-    auto sent = options_.bus->publish(publication);
+    auto sent = names_->options.bus->publish(publication);
     if (!sent) published.bus_problem = sent.error();
   }
-  const std::shared_ptr<Topic> found = find(topic);
+  const std::shared_ptr<Topic> found = names_->find(topic);
   if (found == nullptr) return published;
   Batch& batch = frame_message(payload, kind);
   WebSocketPost* here = nullptr;
@@ -140,12 +164,12 @@ Published Topics::publish(Bytes topic, Bytes payload, MessageKind kind) {
 }
 
 Topics::Statistics Topics::statistics() const {
-  const std::lock_guard lock(mutex_);
-  return {.names = topics_.size(), .examined = examined_};
+  const std::lock_guard lock(names_->mutex);
+  return {.names = names_->topics.size(), .examined = names_->examined};
 }
 
 std::size_t Topics::subscribers(Bytes topic) const {
-  const std::shared_ptr<Topic> found = find(topic);
+  const std::shared_ptr<Topic> found = names_->find(topic);
   if (found == nullptr) return 0;
   const std::lock_guard lock(found->mutex);
   std::size_t sum = 0;

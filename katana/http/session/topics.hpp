@@ -21,19 +21,25 @@
 //            A connection that ends is subscribed to nothing.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
-#include <vector>
 
-#include "katana/http/session/websocket_post.hpp"
-#include "katana/stores/bus/bus.hpp"
+#include "katana/base/system/function.hpp"
+#include "katana/base/system/result.hpp"
+#include "katana/base/text/bytes.hpp"
+#include "katana/http/session/websocket.hpp"
+
+namespace katana::bus {
+class Bus;
+struct Notice;
+}  // namespace katana::bus
 
 namespace katana::session {
+
+struct Topic;
 
 struct TopicsOptions {
   bus::Bus* bus = nullptr;          // null: of this process
@@ -41,27 +47,6 @@ struct TopicsOptions {
   // Called when messages of other processes were missed, or may have been, on a reactor that has
   // subscribers of the topic.
   std::function<void(Bytes topic, const bus::Notice& notice)> on_notice = {};
-};
-
-// Reactors with subscribers, and how many.
-struct Topic {
-  struct Share {
-    std::shared_ptr<WebSocketPost> post;
-    std::size_t subscribers;
-  };
-  Topic(std::string given, const TopicsOptions& how);
-  // Of the reactor of `post`, which has its first subscriber. Nothing: there is no bus, or it
-  // refuses.
-  std::optional<bus::Subscription> hear(WebSocketPost& post);
-
-  const std::string name;
-  const TopicsOptions& options;
-  const std::string subject;  // empty: there is no bus
-  std::mutex mutex;           // guards what follows
-  std::vector<Share> shares;
-
-  void add(const std::shared_ptr<WebSocketPost>& post);
-  void remove(const WebSocketPost& post) noexcept;
 };
 
 enum class SubscribeOutcome : std::uint8_t {
@@ -79,7 +64,8 @@ struct Published {
 
 class Topics {
  public:
-  explicit Topics(TopicsOptions options = {}) : options_(std::move(options)) {}
+  explicit Topics(TopicsOptions options = {});
+  ~Topics();
   Topics(const Topics&) = delete;
   Topics& operator=(const Topics&) = delete;
 
@@ -96,18 +82,8 @@ class Topics {
   Statistics statistics() const;
 
  private:
-  // Ordered, not hashed: peers may choose the names, and can choose such as collide.
-  using Names = std::map<std::string, std::weak_ptr<Topic>, std::less<>>;
-  std::shared_ptr<Topic> find(Bytes topic) const;
-  std::shared_ptr<Topic> find_or_add(Bytes topic);
-  // With the mutex held.
-  void forget_some();
-
-  const TopicsOptions options_;
-  mutable std::mutex mutex_;  // guards what follows
-  Names topics_;
-  Names::iterator sweep_ = topics_.end();  // the next name to examine
-  std::uint64_t examined_ = 0;
+  struct Names;
+  const std::unique_ptr<Names> names_;
 };
 
 }  // namespace katana::session

@@ -10,17 +10,22 @@
 //            whole between them, in order. After on_close() nothing can be sent.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <memory>
 
-#include "katana/base/memory/outbox.hpp"
-#include "katana/base/memory/retained.hpp"
-#include "katana/base/system/failure.hpp"
 #include "katana/base/text/bytes.hpp"
-#include "katana/net/reactor/reactor.hpp"
-#include "katana/wire/ws/deflate.hpp"
+#include "katana/net/engine/endpoints.hpp"
 #include "katana/wire/ws/limits.hpp"
-#include "katana/wire/ws/refusal.hpp"
+
+namespace katana {
+class FailureObserver;
+class Outbox;
+struct Retained;
+}  // namespace katana
+
+namespace katana::net {
+class Reactor;
+}
 
 namespace katana::session {
 

@@ -9,12 +9,22 @@
 //            connection's queue is full then, WebSocketOptions::slow_peer says what is done.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <utility>
 
-#include "katana/http/session/websocket_post.hpp"
+#include "katana/base/text/bytes.hpp"
+#include "katana/http/session/websocket.hpp"
 
 namespace katana::session {
+
+class WebSocketPost;
+
+// Where a reactor has a connection.
+struct Slot {
+  std::uint32_t index = 0;
+  std::uint32_t generation = 0;  // 0: no slot
+};
 
 class WebSocketHandle {
  public:

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "katana/base/system/check.hpp"
+#include "katana/http/session/topic.hpp"
 #include "katana/http/session/topics.hpp"
 #include "katana/http/session/websocket_session.hpp"
 #include "katana/wire/ws/frame.hpp"

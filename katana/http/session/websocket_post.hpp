@@ -24,6 +24,7 @@
 
 #include "katana/base/memory/batch.hpp"
 #include "katana/http/session/websocket.hpp"
+#include "katana/http/session/websocket_handle.hpp"
 #include "katana/net/reactor/reactor.hpp"
 #include "katana/stores/bus/bus.hpp"
 
@@ -31,11 +32,6 @@ namespace katana::session {
 
 class WebSocketSession;
 struct Topic;
-
-struct Slot {
-  std::uint32_t index = 0;
-  std::uint32_t generation = 0;  // 0: no slot
-};
 
 // A message framed once, or a request to close.
 struct PostedJob {

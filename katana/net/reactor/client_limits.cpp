@@ -166,6 +166,8 @@ std::size_t ClientLimits::requests() const {
   return count;
 }
 
+void ClientPlace::end() noexcept { limits_->end_request(slot_); }
+
 }  // namespace katana::net
 
 // SPDX-License-Identifier: Apache-2.0

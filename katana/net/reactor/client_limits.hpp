@@ -25,39 +25,16 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "katana/base/values/instant.hpp"
 #include "katana/base/values/ip_address.hpp"
 #include "katana/base/values/network.hpp"
-#include "katana/net/engine/engine.hpp"
+#include "katana/net/engine/endpoints.hpp"
+#include "katana/net/reactor/client_place.hpp"
+#include "katana/net/reactor/reactor_options.hpp"
 
 namespace katana::net {
-
-inline constexpr std::uint32_t clients_counted_max =
-    1'000'000;  // connections a second, and at once
-inline constexpr std::uint64_t received_bytes_max = std::uint64_t{1} << 40;
-
-// Of one client; each 0 is no limit.
-struct ClientLimitOptions {
-  std::uint32_t connections_max = 0;       // open at a time
-  std::uint32_t connections_per_s = 0;     // new ones, on average
-  std::uint32_t connections_burst = 100;   // the same, at once
-  std::uint32_t handshakes_max = 0;        // of TLS, or headers of the PROXY protocol, in progress
-  std::uint32_t requests_max = 0;          // in progress; of HTTP/2 that is streams
-  std::uint64_t received_bytes_per_s = 0;  // on average; then it is read no faster
-  std::uint64_t received_bytes_burst = std::uint64_t{4} << 20;  // the same, at once
-  unsigned v4_bits = 32;                                        // of an address that make a client
-  unsigned v6_bits = 64;                                        // the same of IPv6
-  std::uint32_t clients_max = 64 * 1024;                        // that are counted at a time
-  std::vector<Network> allow = {};   // alone may connect; empty: everybody
-  std::vector<Network> deny = {};    // may not, whatever `allow` says
-  std::vector<Network> exempt = {};  // may connect, and are not counted
-};
-
-// Whether any of them does anything.
-bool limits_anything(const ClientLimitOptions& options) noexcept;
 
 // Why a connection is not admitted.
 enum class ClientRefusal : std::uint8_t {
@@ -70,12 +47,10 @@ enum class ClientRefusal : std::uint8_t {
 // How many there are, `none` included.
 inline constexpr std::size_t client_refusals = 5;
 
-class ClientPlace;
-
 class ClientLimits {
  public:
   // Names an entry; 0: none, for whom nothing is counted.
-  using Slot = std::uint32_t;
+  using Slot = ClientSlot;
 
   // `secret`: nobody who does not know it can find clients that share a set.
   ClientLimits(const ClientLimitOptions& options, std::uint64_t secret);
@@ -163,35 +138,6 @@ class ClientLimits {
   const double byte_ns_;              // of one byte
   std::vector<Set> sets_;
   const std::unique_ptr<std::mutex[]> locks_;
-};
-
-// A place among the requests of a client that are in progress. It belongs to the work of its
-// request, and goes where that goes: from a connection to the task that outlives it. Gives itself
-// back when it is destroyed, on any thread; nothing else does. The limits outlive it.
-class [[nodiscard]] ClientPlace {
- public:
-  // Of a client whose requests are not counted.
-  ClientPlace() noexcept = default;
-  ClientPlace(ClientPlace&& other) noexcept
-      : limits_(std::exchange(other.limits_, nullptr)), slot_(other.slot_) {}
-  ClientPlace& operator=(ClientPlace&& other) noexcept {
-    std::swap(limits_, other.limits_);
-    std::swap(slot_, other.slot_);
-    return *this;
-  }
-  ~ClientPlace() {
-    if (limits_ != nullptr) [[unlikely]]
-      limits_->end_request(slot_);
-  }
-  // It is counted.
-  explicit operator bool() const noexcept { return limits_ != nullptr; }
-
- private:
-  friend class ClientLimits;
-  ClientPlace(ClientLimits& limits, ClientLimits::Slot slot) noexcept
-      : limits_(&limits), slot_(slot) {}
-  ClientLimits* limits_ = nullptr;  // null: nothing is counted
-  ClientLimits::Slot slot_ = 0;
 };
 
 }  // namespace katana::net

@@ -10,7 +10,7 @@
 // Fails      never: what does not fit into a Rendered<> is cut, and marked so.
 #pragma once
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <array>
 #include <cstddef>

@@ -14,26 +14,19 @@
 //            counted, and the log says so.
 #pragma once
 
-#include <atomic>
 #include <new>
 #include <string>
 #include <utility>
 
 #include "katana/observe/log/channel.hpp"
 #include "katana/observe/log/context.hpp"
+#include "katana/observe/log/logger_handle.hpp"
 #include "katana/observe/log/pattern.hpp"
 #include "katana/observe/log/rate_limit.hpp"
 #include "katana/observe/log/record.hpp"
 #include "katana/observe/log/ticks.hpp"
 
 namespace katana::log {
-
-// One for each name; a Log keeps it at one address for as long as it lives.
-struct LoggerState {
-  std::atomic<Level> level{Level::off};
-  Channel* channel = nullptr;
-  Bytes name;  // kept by the Log
-};
 
 namespace detail {
 
@@ -46,8 +39,6 @@ inline char* put_name(char* at, const Field<T>& one) noexcept {
   std::memcpy(at, &one.name, sizeof one.name);
   return at + sizeof one.name;
 }
-
-inline constinit LoggerState discarding{};
 
 struct Call {
   Level level;
@@ -98,10 +89,11 @@ inline void put_record(char* capacity, RecordSize size, const LoggerState& logge
 
 }  // namespace detail
 
-class Logger {
+class Logger : public LoggerHandle {
  public:
-  Logger() noexcept : state_(&detail::discarding) {}
-  explicit Logger(LoggerState& state) noexcept : state_(&state) {}
+  Logger() noexcept = default;
+  explicit Logger(LoggerState& state) noexcept : LoggerHandle(state) {}
+  Logger(LoggerHandle handle) noexcept : LoggerHandle(handle) {}
 
   Bytes name() const noexcept { return state_->name; }
   Level level() const noexcept { return state_->level.load(std::memory_order_relaxed); }
@@ -177,8 +169,6 @@ class Logger {
     channel.commit(*ring, size.padded());
     return true;
   }
-
-  LoggerState* state_;
 };
 
 template <class... A>

@@ -6,7 +6,7 @@
 // Fails      at compile time: a pattern that its arguments do not fit is no constant expression.
 #pragma once
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cstddef>
 #include <cstdint>

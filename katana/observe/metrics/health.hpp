@@ -31,6 +31,7 @@
 #include "katana/base/system/result.hpp"
 #include "katana/base/text/text.hpp"
 #include "katana/base/values/instant.hpp"
+#include "katana/observe/metrics/options.hpp"
 
 namespace katana::metrics {
 
@@ -102,14 +103,6 @@ class CheckState {
   Instant finished_;
   Duration took_;
   std::vector<std::shared_ptr<const std::function<void()>>> at_end_;
-};
-
-struct HealthOptions {
-  std::function<Instant()> clock = {};  // monotonic; none: the system's
-  Duration stop_timeout = seconds(2);
-  // False: no check gets a thread; one that may block blocks whoever asks. For tests, where time is
-  // virtual and waits for no thread.
-  bool threads = true;
 };
 
 class HealthChecks {

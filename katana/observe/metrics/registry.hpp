@@ -28,13 +28,9 @@
 
 #include "katana/base/system/result.hpp"
 #include "katana/observe/metrics/family.hpp"
+#include "katana/observe/metrics/options.hpp"
 
 namespace katana::metrics {
-
-struct RegistryOptions {
-  // Series of a family that says nothing else. Beyond it comes the overflow series.
-  std::size_t series_per_family_max = 2000;
-};
 
 class Registry {
  public:

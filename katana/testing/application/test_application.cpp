@@ -6,6 +6,7 @@
 
 #include "katana/app/sqlite/sqlite.hpp"
 #include "katana/base/system/check.hpp"
+#include "katana/http/server/reactor_probe.hpp"
 #include "katana/net/engine/sim/sim_engine.hpp"
 #include "katana/net/reactor/reactor_on.hpp"
 #include "katana/testing/database/temporary_database.hpp"

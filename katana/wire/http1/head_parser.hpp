@@ -54,12 +54,6 @@ struct HeadResult {
   std::size_t bytes = 0;  // of a head that is right in form, with its last CRLF; else 0
 };
 
-// Which instructions find the end of a token. All give the same result; tests compare them.
-// A processor has some of them.
-enum class Kernels : std::uint8_t { scalar, sse42, avx2, neon };
-bool supported(Kernels kernels) noexcept;
-Kernels best_kernels() noexcept;
-
 // The Host that came last, and that was plain (plain_host_end()): a server has few, so the next one
 // is nearly always the same, and a comparison is cheaper than another look at each character.
 struct KnownHost {

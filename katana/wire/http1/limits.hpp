@@ -47,6 +47,12 @@ constexpr bool are_valid(const Limits& limits) noexcept {
 }
 static_assert(are_valid(Limits()));
 
+// Which instructions find the end of a token. All give the same result; tests compare them.
+// A processor has some of them.
+enum class Kernels : std::uint8_t { scalar, sse42, avx2, neon };
+bool supported(Kernels kernels) noexcept;
+Kernels best_kernels() noexcept;
+
 }  // namespace katana::http1
 
 // SPDX-License-Identifier: Apache-2.0

@@ -12,6 +12,7 @@
 #include <cstring>
 
 #include "katana/base/text/bytes.hpp"
+#include "katana/wire/http2/limits.hpp"
 
 namespace katana::http2 {
 
@@ -19,12 +20,7 @@ namespace katana::http2 {
 inline constexpr Bytes client_preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 inline constexpr std::size_t frame_header_bytes = 9;
-// The least that everybody accepts, and what is accepted here: a larger frame helps nobody but
-// makes every other stream wait longer.
-inline constexpr std::size_t frame_bytes_max = 16 * 1024;
-inline constexpr std::int64_t window_bytes_max = INT32_MAX;
 inline constexpr std::uint32_t stream_id_max = INT32_MAX;
-inline constexpr std::uint32_t default_window_bytes = 65'535;
 
 enum class FrameType : std::uint8_t {
   data = 0,

@@ -10,9 +10,14 @@
 
 #include "katana/base/values/instant.hpp"
 #include "katana/wire/http/head.hpp"
-#include "katana/wire/http2/frame.hpp"
 
 namespace katana::http2 {
+
+// The least that everybody accepts, and what is accepted here: a larger frame helps nobody but
+// makes every other stream wait longer.
+inline constexpr std::size_t frame_bytes_max = 16 * 1024;
+inline constexpr std::int64_t window_bytes_max = INT32_MAX;
+inline constexpr std::uint32_t default_window_bytes = 65'535;
 
 // What head_bytes_max may be at most: a head is kept with some words in front of it.
 inline constexpr std::size_t head_bytes_limit = http::head_bytes_capacity - 16;

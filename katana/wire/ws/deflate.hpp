@@ -20,18 +20,9 @@
 #include <span>
 
 #include "katana/base/text/bytes.hpp"
+#include "katana/wire/ws/limits.hpp"
 
 namespace katana::ws {
-
-struct DeflateOptions {
-  // False: the extension is not agreed to.
-  bool enabled = false;
-  // Of what is sent: 9 to 15. Memory is 2^(window_bits + 2) and as much again for its tables.
-  int window_bits = 12;
-  int level = 1;
-  // Shorter messages are sent as they are.
-  std::size_t threshold_bytes = 256;
-};
 
 // Where zlib's state lies. It is taken in pieces, in order, and given back as a whole.
 class DeflateMemory {

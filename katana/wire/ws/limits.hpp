@@ -1,11 +1,29 @@
-// Limits of one WebSocket connection. A limit is the last value that is accepted.
+// Limits of one WebSocket connection, what it compresses, and the codes that it closes with. A
+// limit is the last value that is accepted.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "katana/base/values/instant.hpp"
 
 namespace katana::ws {
+
+// RFC 6455 §7.4.1, and the registry that it opens.
+enum class CloseCode : std::uint16_t {
+  normal = 1000,
+  going_away = 1001,
+  protocol_error = 1002,
+  unsupported_data = 1003,
+  none = 1005,      // never sent: a close frame had no code
+  abnormal = 1006,  // never sent: there was no close frame
+  not_consistent = 1007,
+  policy = 1008,
+  too_big = 1009,
+  internal_error = 1011,
+  service_restart = 1012,  // come back, in a moment that the server has chosen
+  try_again_later = 1013,
+};
 
 struct Limits {
   // Of a message, decompressed. A larger one ends the connection (1009).
@@ -22,6 +40,16 @@ struct Limits {
   Duration pong_timeout = seconds(20);
   // How long the peer's close frame is awaited behind ours.
   Duration close_timeout = seconds(5);
+};
+
+struct DeflateOptions {
+  // False: the extension is not agreed to.
+  bool enabled = false;
+  // Of what is sent: 9 to 15. Memory is 2^(window_bits + 2) and as much again for its tables.
+  int window_bits = 12;
+  int level = 1;
+  // Shorter messages are sent as they are.
+  std::size_t threshold_bytes = 256;
 };
 
 }  // namespace katana::ws

@@ -8,24 +8,9 @@
 #include <cstdint>
 
 #include "katana/base/text/bytes.hpp"
+#include "katana/wire/ws/limits.hpp"
 
 namespace katana::ws {
-
-// RFC 6455 §7.4.1, and the registry that it opens.
-enum class CloseCode : std::uint16_t {
-  normal = 1000,
-  going_away = 1001,
-  protocol_error = 1002,
-  unsupported_data = 1003,
-  none = 1005,      // never sent: a close frame had no code
-  abnormal = 1006,  // never sent: there was no close frame
-  not_consistent = 1007,
-  policy = 1008,
-  too_big = 1009,
-  internal_error = 1011,
-  service_restart = 1012,  // come back, in a moment that the server has chosen
-  try_again_later = 1013,
-};
 
 // A code that a close frame may carry (§7.4.2).
 constexpr bool may_be_sent(std::uint16_t code) noexcept {

@@ -1,0 +1,41 @@
+// LoggerHandle: a Logger as options keep it. A header that names one does not need what makes
+// records; whoever writes them converts it to a Logger.
+//
+// Borrows    the Log that made it.
+// Thread     any.
+// Allocates  never.
+// Fails      never.
+#pragma once
+
+#include <atomic>
+
+#include "katana/base/text/bytes.hpp"
+#include "katana/observe/log/level.hpp"
+
+namespace katana::log {
+
+class Channel;
+
+// One for each name; a Log keeps it at one address for as long as it lives.
+struct LoggerState {
+  std::atomic<Level> level{Level::off};
+  Channel* channel = nullptr;
+  Bytes name;  // kept by the Log
+};
+
+namespace detail {
+inline constinit LoggerState discarding{};
+}  // namespace detail
+
+class LoggerHandle {
+ public:
+  LoggerHandle() noexcept : state_(&detail::discarding) {}
+  explicit LoggerHandle(LoggerState& state) noexcept : state_(&state) {}
+
+ protected:
+  LoggerState* state_;
+};
+
+}  // namespace katana::log
+
+// SPDX-License-Identifier: Apache-2.0
