@@ -446,6 +446,41 @@ class SizesTest(TidyTest):
                      f"{tidy.RATCHET}:1: '{entry}' is not in the tree")
 
 
+class ClosuresTest(TidyTest):
+    check = "closures"
+    tree_of_two = {"katana/base.hpp": '#include "katana/base/a.hpp"\n', "katana/base/a.hpp": "int a;\n",
+                   "katana/base/b.hpp": "int b;\n"}
+
+    def ratchet(self, headers, lines):
+        return {tidy.CLOSURES: json.dumps({"katana/base.hpp": {"headers": headers, "lines": lines}})}
+
+    def test_a_header_for_users_within_its_limits_is_accepted(self):
+        self.accepts(self.tree_of_two | self.ratchet(1, 500))
+
+    def test_one_more_header_and_more_lines_than_the_limits_are_refused(self):
+        grown = self.tree_of_two | {"katana/base/a.hpp": '#include "katana/base/b.hpp"\n' + "int a;\n" * 500}
+        self.refuses(grown | self.ratchet(1, 500),
+                     "katana/base.hpp:1: 2 headers are included, the limit is 1",
+                     "katana/base.hpp:1: 501 lines are included, the limit is 500")
+
+    def test_limits_follow_what_became_smaller(self):
+        self.refuses(self.tree_of_two | self.ratchet(2, 1000),
+                     f"{tidy.CLOSURES}:1: 'katana/base.hpp' includes 1 headers, 2 here. Lower the entry to 1.",
+                     f"{tidy.CLOSURES}:1: 'katana/base.hpp' includes 1 lines, 1000 here. Lower the entry to 500.")
+
+    def test_a_new_header_needs_limits_and_a_removed_one_has_none(self):
+        self.refuses(self.tree_of_two, "katana/base.hpp:1: no limit in")
+        self.refuses(self.ratchet(1, 500), f"{tidy.CLOSURES}:1: 'katana/base.hpp' is not in the tree")
+
+    def test_the_first_program_of_the_readme_counts(self):
+        readme = {"README.md": '```cpp\n#include "katana/base/a.hpp"\nint main() {}\n```\n'}
+        limits = {"README.md": {"headers": 1, "lines": 500}, "katana/base.hpp": {"headers": 1, "lines": 500}}
+        self.accepts(self.tree_of_two | readme | {tidy.CLOSURES: json.dumps(limits)})
+        limits["README.md"]["headers"] = 0
+        self.refuses(self.tree_of_two | readme | {tidy.CLOSURES: json.dumps(limits)},
+                     "README.md:1: 1 headers are included, the limit is 0")
+
+
 class WordsTest(TidyTest):
     check = "words"
 
