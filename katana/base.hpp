@@ -10,6 +10,7 @@
 #include "katana/base/coroutine/when.hpp"
 #include "katana/base/system/cpus.hpp"
 #include "katana/base/system/printing.hpp"
+#include "katana/base/system/propagate.hpp"
 #include "katana/base/system/result.hpp"
 #include "katana/base/text/bytes.hpp"
 #include "katana/base/text/text.hpp"
