@@ -107,13 +107,18 @@ struct AnyConfig::State {
   std::shared_ptr<const Loaded> current;
 };
 
-AnyConfig::AnyConfig(Sources sources, const Typed& of, AnyCheck judge)
-    : sources_(std::move(sources)), typed_(&of), check_(judge), state_(std::make_unique<State>()) {}
+AnyConfig::AnyConfig(Sources sources, const Typed& of, AnyCheck judge, Additions additions)
+    : sources_(std::move(sources)),
+      typed_(&of),
+      composition_(std::make_unique<Composition>(of.type(), of.make, std::move(additions))),
+      check_(judge),
+      state_(std::make_unique<State>()) {}
 AnyConfig::~AnyConfig() = default;
 AnyConfig::AnyConfig(AnyConfig&& from) noexcept = default;
 AnyConfig& AnyConfig::operator=(AnyConfig&& from) noexcept = default;
 
 Result<void> AnyConfig::load() {
+  if (auto checked = composition_->check(); !checked) return checked;
   auto read = this->read();
   if (!read) return std::unexpected(std::move(read).error());
   if (auto checked = check(**read); !checked) return checked;
@@ -127,10 +132,14 @@ std::shared_ptr<const AnyConfig::Loaded> AnyConfig::current() const {
   return state_->current;
 }
 
+std::shared_ptr<const void> AnyConfig::group(Bytes name) const {
+  return composition_->find(current()->value, name);
+}
+
 std::string AnyConfig::print() const {
   const auto loaded = current();
   Printing printing{.origins = loaded->origins};
-  print_group(printing, *typed_->type().group, loaded->value.get());
+  print_group(printing, composition_->group(), &loaded->value);
   return std::move(printing.text);
 }
 
@@ -140,9 +149,9 @@ Result<Reloaded> AnyConfig::reload() {
   if (!fresh) return std::unexpected(fresh.error().within("the configuration was not reloaded"));
   const auto old = current();
   const auto merged = std::make_shared<Loaded>();
-  merged->value = typed_->make(old->value.get());
+  merged->value = composition_->make(&old->value);
   Merging merging((*fresh)->origins, old->origins);
-  merging.merge(*typed_->type().group, merged->value.get(), (*fresh)->value.get(), false, false);
+  merging.merge(composition_->group(), &merged->value, &(*fresh)->value, false, false);
   if (auto checked = check(*merged); !checked) {
     return std::unexpected(checked.error().within("the configuration was not reloaded"));
   }
@@ -154,19 +163,18 @@ Result<Reloaded> AnyConfig::reload() {
 }
 
 Result<void> AnyConfig::check(const Loaded& loaded) const {
-  return check_ != nullptr ? typed_->judge(check_, loaded.value.get()) : Result<void>();
+  return check_ != nullptr ? typed_->judge(check_, loaded.value.value.get()) : Result<void>();
 }
 
 // On the heap: as a local variable g++ 12 takes a part of it for uninitialised.
 Result<std::shared_ptr<AnyConfig::Loaded>> AnyConfig::read() const {
-  const Type& type = typed_->type();
-  const Shape shape = shape_of(type);
+  const Shape shape = composition_->shape();
   Problems problems;
   auto loaded = std::make_shared<Loaded>();
-  loaded->value = typed_->make(nullptr);
+  loaded->value = composition_->make();
   const Node root = read_sources(sources_, shape, problems);
   Reading reading{.problems = problems, .root = shape, .how_to_set = how_to_set(sources_)};
-  read_group(reading, &root, *type.group, loaded->value.get(), shape);
+  read_group(reading, &root, composition_->group(), &loaded->value, shape);
   if (!problems.empty()) return std::unexpected(problems.error());
   loaded->origins = std::move(reading.origins);
   loaded->notes = problems.notes();

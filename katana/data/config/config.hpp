@@ -27,6 +27,7 @@
 
 #include "katana/base/system/result.hpp"
 #include "katana/base/values/described.hpp"
+#include "katana/data/config/composition.hpp"
 #include "katana/data/config/printer.hpp"
 #include "katana/data/config/problems.hpp"
 #include "katana/data/config/reader.hpp"
@@ -51,22 +52,23 @@ class AnyConfig {
   // What is compiled for each type.
   struct Typed {
     const Type& (*type)();
-    std::shared_ptr<void> (*make)(const void* copied);  // null: of what nobody has set
+    MakeValue make;
     Result<void> (*judge)(AnyCheck check, const void* value);
   };
   struct Loaded {
-    std::shared_ptr<void> value;
+    Composition::Value value;
     Origins origins;
     std::vector<std::string> notes;
   };
 
-  AnyConfig(Sources sources, const Typed& of, AnyCheck judge);
+  AnyConfig(Sources sources, const Typed& of, AnyCheck judge, Additions additions);
   ~AnyConfig();
   AnyConfig(AnyConfig&& from) noexcept;
   AnyConfig& operator=(AnyConfig&& from) noexcept;
 
   Result<void> load();
   std::shared_ptr<const Loaded> current() const;
+  std::shared_ptr<const void> group(Bytes name) const;
   std::string print() const;
   Result<Reloaded> reload();
 
@@ -78,15 +80,11 @@ class AnyConfig {
 
   Sources sources_;
   const Typed* typed_;
+  std::unique_ptr<const Composition> composition_;
   AnyCheck check_;
   std::unique_ptr<State> state_;
 };
 
-template <Described T>
-std::shared_ptr<void> make_value(const void* copied) {
-  if (copied == nullptr) return std::make_shared<T>();
-  return std::make_shared<T>(*static_cast<const T*>(copied));
-}
 template <Described T>
 Result<void> judge(AnyConfig::AnyCheck check, const void* value) {
   return reinterpret_cast<Result<void> (*)(const T&)>(check)(*static_cast<const T*>(value));
@@ -103,8 +101,9 @@ class Config {
   // What no rule of one member can say: whether the values go together.
   using Check = Result<void> (*)(const T& value);
 
-  static Result<Config> load(Sources sources, Check check = nullptr) {
-    Config config(std::move(sources), check);
+  // `additions`: groups of the program's parts, and keys that it could have.
+  static Result<Config> load(Sources sources, Check check = nullptr, Additions additions = {}) {
+    Config config(std::move(sources), check, std::move(additions));
     if (auto loaded = config.any_.load(); !loaded) {
       return std::unexpected(std::move(loaded).error());
     }
@@ -113,8 +112,16 @@ class Config {
 
   // The present value. Whoever keeps it has one that fits together, also while a reload runs.
   std::shared_ptr<const T> get() const {
-    return std::static_pointer_cast<const T>(any_.current()->value);
+    return std::static_pointer_cast<const T>(any_.current()->value.value);
   }
+
+  // The present value of an added group. REQUIRES that it is there, and was added as this type.
+  template <class G>
+  std::shared_ptr<const G> group(Bytes name) const {
+    return std::static_pointer_cast<const G>(any_.group(name));
+  }
+  // The same without its type; null: there is no such group.
+  std::shared_ptr<const void> find_group(Bytes name) const { return any_.group(name); }
 
   // What the sources have that is no mistake and should be known, as variables that set nothing.
   std::vector<std::string> notes() const { return any_.current()->notes; }
@@ -127,9 +134,9 @@ class Config {
   Result<Reloaded> reload() { return any_.reload(); }
 
  private:
-  Config(Sources sources, Check judge)
+  Config(Sources sources, Check judge, Additions additions)
       : any_(std::move(sources), detail::typed<T>,
-             reinterpret_cast<detail::AnyConfig::AnyCheck>(judge)) {}
+             reinterpret_cast<detail::AnyConfig::AnyCheck>(judge), std::move(additions)) {}
 
   detail::AnyConfig any_;
 };

@@ -40,6 +40,14 @@ const Shape* Shape::find_any_case(Bytes key) const noexcept {
   return at == members.end() ? nullptr : &*at;
 }
 
+const AbsentKey* Shape::find_absent(Bytes key) const noexcept {
+  const auto at = std::ranges::find_if(absent, [key](const AbsentKey& each) {
+    const Bytes name = each.path.substr(each.path.rfind('.') + 1);  // npos + 1 is 0
+    return std::ranges::equal(name, key, {}, lower, lower);
+  });
+  return at == absent.end() ? nullptr : &*at;
+}
+
 Shape shape_of(const Type& type, Bytes name, bool secret) {
   const Type& value = type.without_optional();
   Shape shape{.name = name, .secret = secret, .members = {}};
@@ -60,6 +68,10 @@ Shape shape_of(const Type& type, Bytes name, bool secret) {
 }
 
 std::string unknown_key(const Shape& group, Bytes key, const Shape& root) {
+  if (const AbsentKey* const absent = group.find_absent(key)) {
+    return fmt::format("'{}' is of a part that this program does not have: {}", absent->path,
+                       absent->remedy);
+  }
   std::vector<std::string_view> names;
   names.reserve(group.members.size());
   for (const Shape& member : group.members) names.push_back(member.name);

@@ -17,6 +17,12 @@
 
 namespace katana::config {
 
+// A key that the configuration would have if the program had another part.
+struct AbsentKey {
+  Bytes path;    // "redis", or "bus.url"
+  Bytes remedy;  // a sentence without its end
+};
+
 struct Shape {
   enum class Kind : std::uint8_t {
     value,  // one text
@@ -28,6 +34,10 @@ struct Shape {
   Kind kind = Kind::value;
   bool secret = false;
   std::vector<Shape> members;  // of a group; of a dictionary or list one, that of its elements
+  std::vector<AbsentKey> absent = {};  // of a group: keys that it has not
+
+  // Of a group, in any case; null: it is not among those.
+  const AbsentKey* find_absent(Bytes key) const noexcept;
 
   const Shape* find(Bytes key) const noexcept;
   // As find(), of any case.

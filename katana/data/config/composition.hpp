@@ -1,0 +1,94 @@
+// Composition: the configuration of a program whose parts bring groups of their own.
+//
+//   Additions additions;
+//   additions.groups.push_back(added_group<MailSettings>("mail", "the mail server"));
+//   additions.absent.push_back({"redis", "add it with app.use(app::redis())"});
+//   auto config = Config<Settings>::load(sources, nullptr, std::move(additions));
+//   config->group<MailSettings>("mail")->url
+//
+// The keys of an added group stand below its name, behind the members of the struct. The reader,
+// the printer, the schema and a reload treat both alike.
+//
+// Owns       the rows of its root, and of a Value what is in it. Names are literals.
+// Thread     a Composition does not change; a Value as its structs.
+// Allocates  when it is made, and for each Value.
+// Fails      check(): a group that is there twice, or too many members.
+// Invariant  a key of `absent` that some source has is an error that gives the remedy.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "katana/base/system/result.hpp"
+#include "katana/base/text/bytes.hpp"
+#include "katana/base/values/described.hpp"
+#include "katana/data/config/shape.hpp"
+#include "katana/data/config/table.hpp"
+
+namespace katana::config {
+
+// Makes a value of a described struct: the defaults, or a copy.
+using MakeValue = std::shared_ptr<void> (*)(const void* copied);
+
+template <class T>
+std::shared_ptr<void> make_value(const void* copied) {
+  if (copied == nullptr) return std::make_shared<T>();
+  return std::make_shared<T>(*static_cast<const T*>(copied));
+}
+
+// A group that stands beside the members of the program's struct.
+struct AddedGroup {
+  Bytes name;
+  Bytes help;
+  const Type& (*type)();
+  MakeValue make;
+};
+// `name` and `help` are literals. The table of T is described or declared (compiled_group.hpp).
+template <class T>
+constexpr AddedGroup added_group(Bytes name, Bytes help) noexcept {
+  return {name, help, &type_of<T>, &make_value<T>};
+}
+
+struct Additions {
+  std::vector<AddedGroup> groups = {};
+  std::vector<AbsentKey> absent = {};
+};
+
+class Composition {
+ public:
+  // The struct of the program, and the added groups in their order.
+  struct Value {
+    const Group* base = nullptr;
+    std::shared_ptr<void> value = {};
+    std::vector<std::shared_ptr<void>> groups = {};
+  };
+
+  Composition(const Type& base, MakeValue make, Additions additions);
+  Composition(const Composition&) = delete;
+  Composition& operator=(const Composition&) = delete;
+
+  Result<void> check() const;
+  // Of a Value.
+  const Group& group() const noexcept { return group_; }
+  Shape shape() const;
+  // Null: the defaults.
+  Value make(const Value* copied = nullptr) const;
+  // Null: there is no such group.
+  std::shared_ptr<const void> find(const Value& value, Bytes name) const noexcept;
+
+  std::string print_defaults() const;
+  std::string json_schema(Bytes title) const;
+
+ private:
+  const Type& base_;
+  const MakeValue make_;
+  const Additions additions_;
+  std::vector<Member> members_;
+  Group group_;
+};
+
+}  // namespace katana::config
+
+// SPDX-License-Identifier: Apache-2.0
