@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "katana/app/figure_rows.hpp"
-#include "katana/stores/bus/nats/credentials.hpp"
+#include "katana/base/values/secret_file.hpp"
 
 namespace katana::app {
 namespace {
@@ -19,7 +19,7 @@ Result<redis::Options> redis_options_of(const RedisSettings& settings, const std
                 fmt::format("{0}.reconnect_max is less than {0}.reconnect_min", key));
   }
   if (!settings.password_file.empty()) {
-    auto password = bus::read_secret_file(settings.password_file);
+    auto password = read_secret_file(settings.password_file);
     if (!password) return std::unexpected(password.error().within(key + ".password_file"));
     options->password = *std::move(password);
   } else if (!options->user.empty()) {
@@ -138,7 +138,7 @@ Task<void> ProgramRedis::connect() const { (void)co_await client_->ping(); }
 
 Result<void> ProgramRedis::reload() {
   if (settings_.password_file.empty()) return {};
-  auto password = bus::read_secret_file(settings_.password_file);
+  auto password = read_secret_file(settings_.password_file);
   if (!password) return std::unexpected(password.error().within(key_ + ".password_file"));
   client_->set_password(*std::move(password));
   return {};

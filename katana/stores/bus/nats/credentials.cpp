@@ -4,14 +4,11 @@
 #include <openssl/evp.h>
 
 #include <array>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <utility>
 
 #include "katana/base/values/base64.hpp"
+#include "katana/base/values/secret_file.hpp"
 
 namespace katana::bus {
 namespace {
@@ -20,7 +17,6 @@ constexpr Bytes base32_digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 constexpr unsigned char prefix_of_user = 20 << 3;  // 'U'
 constexpr unsigned char prefix_of_seed = 18 << 3;  // 'S'
 constexpr std::size_t key_bytes = 32;
-constexpr std::size_t file_bytes_max = 64 * 1024;
 
 struct KeyDeleter {
   void operator()(EVP_PKEY* key) const noexcept { EVP_PKEY_free(key); }
@@ -79,29 +75,6 @@ OwnedKey key_of(Bytes seed) {
       EVP_PKEY_ED25519, nullptr, reinterpret_cast<const unsigned char*>(seed.data()), seed.size()));
 }
 
-Bytes trimmed(Bytes text) noexcept {
-  constexpr Bytes blanks = " \t\r\n";
-  while (!text.empty() && blanks.find(text.front()) != Bytes::npos) text.remove_prefix(1);
-  while (!text.empty() && blanks.find(text.back()) != Bytes::npos) text.remove_suffix(1);
-  return text;
-}
-
-Result<std::string> read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) {
-    return fail(errno == EACCES ? Code::permission_denied : Code::not_found,
-                fmt::format("'{}' cannot be read: {}", path, std::strerror(errno)));
-  }
-  std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  if (text.size() > file_bytes_max) {
-    erase_secret(text);
-    return fail(Code::out_of_range,
-                fmt::format("'{}' has more than {} octets, which no credentials have", path,
-                            file_bytes_max));
-  }
-  return text;
-}
-
 // What stands between the lines "-----BEGIN NAME-----" and "------END NAME------".
 Bytes block_of(Bytes text, Bytes name) noexcept {
   const std::string begin = fmt::format("BEGIN {}-", name);
@@ -110,14 +83,14 @@ Bytes block_of(Bytes text, Bytes name) noexcept {
   from = text.find('\n', from);
   if (from == Bytes::npos) return {};
   const std::size_t to = text.find("--", from);
-  return to == Bytes::npos ? Bytes() : trimmed(text.substr(from, to - from));
+  return to == Bytes::npos ? Bytes() : without_blanks_around(text.substr(from, to - from));
 }
 
 }  // namespace
 
 Result<NkeySeed> NkeySeed::parse(Bytes text) {
   constexpr const char* form = "a seed of a user's nkey begins with 'SU' and has 58 characters";
-  std::string octets = decode_base32(trimmed(text));
+  std::string octets = decode_base32(without_blanks_around(text));
   // Two octets of prefix, the seed, and two of the checksum, the low one first.
   if (octets.size() != 2 + key_bytes + 2) return fail(Code::invalid_argument, form);
   const Bytes checked = Bytes(octets).substr(0, 2 + key_bytes);
@@ -166,15 +139,6 @@ Result<std::string> NkeySeed::sign(Bytes nonce) const {
   return encode_base64url({reinterpret_cast<const char*>(signature.data()), size});
 }
 
-Result<SecretText> read_secret_file(const std::string& path) {
-  auto text = read_file(path);
-  if (!text) return std::unexpected(text.error());
-  SecretText secret(trimmed(*text));
-  erase_secret(*text);
-  if (secret.empty()) return fail(Code::invalid_argument, fmt::format("'{}' is empty", path));
-  return secret;
-}
-
 Result<NkeySeed> read_nkey_file(const std::string& path) {
   auto text = read_secret_file(path);
   if (!text) return std::unexpected(text.error());
@@ -184,7 +148,7 @@ Result<NkeySeed> read_nkey_file(const std::string& path) {
 }
 
 Result<Credentials> read_creds_file(const std::string& path) {
-  auto text = read_file(path);
+  auto text = read_file_of_secrets(path);
   if (!text) return std::unexpected(text.error());
   Credentials credentials;
   credentials.jwt = SecretText(block_of(*text, "NATS USER JWT"));

@@ -43,8 +43,6 @@ struct Credentials {
   SecretText jwt = {};       // with `nkey`, which proves it
 };
 
-// The whole of the file, without the white space at its end.
-Result<SecretText> read_secret_file(const std::string& path);
 // A seed alone.
 Result<NkeySeed> read_nkey_file(const std::string& path);
 // A JWT and a seed, each between lines of dashes, as `nsc` writes it.
