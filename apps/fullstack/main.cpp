@@ -15,6 +15,7 @@
 #include "fullstack/pages.hpp"
 #include "fullstack/users.hpp"
 #include "fullstack_files.hpp"
+#include "katana/application_nats.hpp"
 #include "katana/application_postgres.hpp"
 #include "katana/application_sqlite.hpp"
 #include "katana/http.hpp"
@@ -30,7 +31,7 @@ struct Settings : app::ApplicationSettings {
   LoginSettings login;
 };
 KATANA_DESCRIBE(Settings, development, http, operations, log, requests, monitor, pools, process,
-                database, sessions, audit, cache, bus, docs, restart, login)
+                database, sessions, audit, cache, docs, restart, login)
 
 // A login without a session would be forgotten, and one that other sites can use is no protection.
 Result<void> check(const Settings& settings) {
@@ -183,6 +184,7 @@ int main(int count, char** arguments) {
   using namespace katana;
   const auto tail = std::make_shared<fullstack::LogTail>();
   app::Application<fullstack::Settings> app(fullstack::options(tail), fullstack::check);
+  app.use(app::nats());
   app.services([&tail](registry::Registry& registry) {
     using database::Database;
     registry.singleton<fullstack::Users>([](Database& database, HttpCache& pages) {

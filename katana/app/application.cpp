@@ -10,8 +10,8 @@
 #include <ranges>
 #include <thread>
 
+#include "katana/app/bus_part.hpp"
 #include "katana/app/database_start.hpp"
-#include "katana/app/program_bus.hpp"
 #include "katana/app/program_redis.hpp"
 #include "katana/app/security.hpp"
 #include "katana/base/system/check.hpp"
@@ -68,7 +68,41 @@ config::Sources ApplicationCore::sources_of(const CommandLine& line) const {
   return sources;
 }
 
+// Every program has a bus: of its process, where no part brings another.
+config::Additions ApplicationCore::additions() {
+  if (!parts_.has("bus")) parts_.add(memory_bus());
+  return parts_.additions();
+}
+
+Result<void> ApplicationCore::load(const CommandLine& line) {
+  if (auto loaded = load(sources_of(line), additions()); !loaded) return loaded;
+  for (const auto& part : parts_.all()) {
+    if (const auto group = part->settings_group()) {
+      part->take_settings(settings_of_part(group->name));
+    }
+  }
+  return {};
+}
+
+void ApplicationCore::add_step_of(Part& part) {
+  std::vector<std::string> needs = part.needs();
+  for (const char* each : {"log", "metrics", "pools"}) needs.emplace_back(each);
+  if (!options_.database.empty()) needs.emplace_back("database");
+  startup_.add({.name = std::string(part.name()),
+                .needs = std::move(needs),
+                .start =
+                    [this, &part] {
+                      return part.start({.log = *log_,
+                                         .pools = *pools_,
+                                         .database = database_ ? &*database_ : nullptr,
+                                         .embedded = embedding_.has_value()});
+                    },
+                .stop = [&part] { part.stop(); },
+                .remedy = part.remedy()});
+}
+
 void ApplicationCore::add_parts(const CommandLine& line) {
+  (void)additions();
   const auto add = [this](std::string name, std::vector<std::string> needs, auto start, auto stop,
                           std::string remedy = {}) {
     startup_.add(
@@ -100,16 +134,20 @@ void ApplicationCore::add_parts(const CommandLine& line) {
         "Check database.url and database.migrations");
     of_services.emplace_back("database");
   }
+  for (const auto& part : parts_.all()) {
+    of_services.emplace_back(part->name());
+    add_step_of(*part);
+  }
   add(
       "services", std::move(of_services), [this] { return start_services(); },
       [this] { stop_services(); });
   std::vector<std::string> of_routes = {"services"};
-  for (Part& part : parts_) {
-    if (part.needs.empty()) part.needs.emplace_back("configuration");  // and what follows from it
-    of_routes.push_back(part.name);
-    startup_.add(std::move(part));
+  for (StartStep& step : steps_) {
+    if (step.needs.empty()) step.needs.emplace_back("configuration");  // and what follows from it
+    of_routes.push_back(step.name);
+    startup_.add(std::move(step));
   }
-  parts_.clear();
+  steps_.clear();
   add(
       "routes", std::move(of_routes), [this] { return start_routes(); },
       [this] {
@@ -212,10 +250,20 @@ void ApplicationCore::stop_services() noexcept {
   idempotency_keys_.reset();
   cache_redis_.reset();
   redis_.reset();
-  bus_.reset();
+}
+
+Result<void> ApplicationCore::begin_parts() {
+  if (embedding_) return {};
+  for (const auto& part : parts_.all()) {
+    const std::string name(part->name());
+    auto spawned = spawn([&part = *part] { return part.begin(); }, "begin " + name);
+    if (!spawned) return std::unexpected(spawned.error().within(name));
+  }
+  return {};
 }
 
 Result<void> ApplicationCore::run_start_hooks() {
+  if (auto begun = begin_parts(); !begun) return begun;
   for (const auto& hook : start_hooks_) {
     try {
       if (auto ran = hook(*services_); !ran) return std::unexpected(ran.error().within("on_start"));
@@ -316,6 +364,11 @@ Result<void> ApplicationCore::reload_settings() {
     if (auto read = redis->reload(); !read) {
       logger_.error("the present password stays: {}", read.error().describe());
     }
+  }
+  for (const auto& part : parts_.all()) {
+    const auto group = part->settings_group();
+    const auto read = part->reload(group ? settings_of_part(group->name) : nullptr);
+    if (!read) logger_.error("{}: {}", part->name(), read.error().describe());
   }
   logger_.info("configuration: read again, {} changed", reloaded->applied.size());
   if (!reloaded->applied.empty()) {

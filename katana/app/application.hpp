@@ -17,7 +17,8 @@
 //     return app.run(count, arguments);
 //   }
 //
-// The parts: configuration → log, metrics, pools, database and the program's own (part()), side by
+// The parts: configuration → log, metrics, pools, database, systems that the program names (use(),
+// part.hpp) and the bus, which is of the process unless it names another; steps of part(), side by
 // side where they do not need one another → services → routes → http. /metrics, /health and /ready
 // are there without being asked for; who may see more of them than a status is said by
 // http/server/operations.hpp and the settings `operations` and http.hosts.
@@ -64,6 +65,7 @@
 #include "katana/app/idempotency_keys.hpp"
 #include "katana/app/insecure_settings.hpp"
 #include "katana/app/launcher.hpp"
+#include "katana/app/part.hpp"
 #include "katana/app/pools.hpp"
 #include "katana/app/process_rules.hpp"
 #include "katana/app/service_manager.hpp"
@@ -101,7 +103,6 @@
 namespace katana::app {
 
 class DatabaseStart;
-class ProgramBus;
 class ProgramRedis;
 class Security;
 
@@ -223,9 +224,11 @@ class ApplicationCore {
   Result<void> spawn(F f, std::string name = {}) {
     return spawn_function(with_services(std::move(f)), std::move(name));
   }
-  // One more part of the start. It may need "configuration", "log", "metrics", "pools", "database",
-  // "services" and other parts of the program; routes come after all of them.
-  void part(Part part) { parts_.push_back(std::move(part)); }
+  // A system that the program uses, such as app::nats(); see part.hpp. Before start().
+  void use(std::unique_ptr<Part> part) { parts_.add(std::move(part)); }
+  // One more step of the start, without settings. It may need "configuration", "log", "metrics",
+  // "pools", "database", "services" and other parts; routes come after all of them.
+  void part(StartStep step) { steps_.push_back(std::move(step)); }
 
   // For main(): all of the below. The exit status.
   int run(int count, const char* const* arguments);
@@ -266,13 +269,15 @@ class ApplicationCore {
  protected:
   explicit ApplicationCore(ApplicationOptions options);
 
-  virtual Result<void> load(config::Sources sources) = 0;
+  virtual Result<void> load(config::Sources sources, config::Additions additions) = 0;
   virtual Result<config::Reloaded> load_again() = 0;
   virtual std::shared_ptr<const ApplicationSettings> settings() const = 0;
+  // Of what is loaded; null: no part has it.
+  virtual std::shared_ptr<const void> settings_of_part(Bytes group) const = 0;
   virtual std::vector<std::string> setting_notes() const = 0;  // see Config::notes()
   virtual std::string print_settings() const = 0;
-  virtual std::string print_defaults() const = 0;
-  virtual std::string print_schema() const = 0;
+  virtual std::string print_defaults(config::Additions additions) const = 0;
+  virtual std::string print_schema(config::Additions additions) const = 0;
   virtual void register_settings(registry::Registry& registry) = 0;
   virtual void tell_settings() = 0;  // to who asked to hear of a reload
 
@@ -330,6 +335,10 @@ class ApplicationCore {
   Result<void> run_start_hooks();
   void run_stop_hooks() noexcept;
   config::Sources sources_of(const CommandLine& line) const;
+  config::Additions additions();
+  Result<void> load(const CommandLine& line);
+  void add_step_of(Part& part);
+  Result<void> begin_parts();
   void add_parts(const CommandLine& line);
   Result<void> load_and_enter(const CommandLine& line);
   Result<void> start_log();
@@ -342,7 +351,6 @@ class ApplicationCore {
   Result<void> observe_statements();
   Result<void> start_services();
   Result<void> start_authentication(registry::Registry& registry);
-  Result<void> start_bus(registry::Registry& registry);
   Result<void> start_redis(registry::Registry& registry);
   Result<void> add_redis(ProgramRedis& redis, std::string name);
   Result<void> start_sessions_and_caches(registry::Registry& registry);
@@ -390,7 +398,8 @@ class ApplicationCore {
   bool describes_ = false;
   ApplicationJobs jobs_;
   ApplicationQueues queues_;
-  std::vector<Part> parts_;
+  Parts parts_;
+  std::vector<StartStep> steps_;
   ServiceManager manager_;
   std::unique_ptr<server::InheritedListeners> inherited_;  // null: no program before handed any
   std::unique_ptr<Launcher> launcher_;                     // null: none is wanted
@@ -414,7 +423,6 @@ class ApplicationCore {
   std::unique_ptr<Authentication> authentication_;
   std::unique_ptr<Caches> caches_;
   std::unique_ptr<IdempotencyKeys> idempotency_keys_;
-  std::unique_ptr<ProgramBus> bus_;
   std::unique_ptr<ProgramRedis> redis_;        // null: there is none
   std::unique_ptr<ProgramRedis> cache_redis_;  // null: caches have that one, or none
   std::unique_ptr<registry::Services> services_;
@@ -448,19 +456,27 @@ class Application final : public ApplicationCore {
   void on_reload(std::function<void(const Settings&)> f) { listeners_.push_back(std::move(f)); }
 
  private:
-  Result<void> load(config::Sources sources) override {
-    auto loaded = config::Config<Settings>::load(std::move(sources), check_);
+  Result<void> load(config::Sources sources, config::Additions additions) override {
+    auto loaded = config::Config<Settings>::load(std::move(sources), check_, std::move(additions));
     if (!loaded) return std::unexpected(std::move(loaded).error());
     config_.emplace(std::move(*loaded));
     return {};
   }
   Result<config::Reloaded> load_again() override { return config_->reload(); }
   std::shared_ptr<const ApplicationSettings> settings() const override { return config_->get(); }
+  std::shared_ptr<const void> settings_of_part(Bytes group) const override {
+    return config_->find_group(group);
+  }
   std::vector<std::string> setting_notes() const override { return config_->notes(); }
   std::string print_settings() const override { return config_->print(); }
-  std::string print_defaults() const override { return config::print_defaults<Settings>(); }
-  std::string print_schema() const override {
-    return config::json_schema<Settings>("Configuration of " + options().name);
+  std::string print_defaults(config::Additions additions) const override {
+    return composition(std::move(additions)).print_defaults();
+  }
+  std::string print_schema(config::Additions additions) const override {
+    return composition(std::move(additions)).json_schema("Configuration of " + options().name);
+  }
+  static config::Composition composition(config::Additions additions) {
+    return {config::type_of<Settings>(), &config::make_value<Settings>, std::move(additions)};
   }
   void register_settings(registry::Registry& registry) override {
     registry.instance<config::Config<Settings>>(*config_);

@@ -6,6 +6,7 @@
 #include <future>
 #include <memory>
 #include <optional>
+#include <ranges>
 #include <string>
 #include <thread>
 #include <utility>
@@ -185,6 +186,7 @@ void ApplicationCore::on_certificates(const Result<std::vector<std::string>>& re
 
 void ApplicationCore::on_drain() {
   logger_.info("told to end: not ready any more");
+  for (const auto& part : parts_.all() | std::views::reverse) part->drain();
   tell_manager(manager_.stopping("finishing what is in flight"));
 }
 

@@ -12,13 +12,14 @@ namespace katana::app {
 InsecureFacts ApplicationCore::facts_of(const CommandLine& line) const {
   return {.database = !options_.database.empty(),
           .client = options_.http_client,
-          .config_file = sources_of(line).file};
+          .config_file = sources_of(line).file,
+          .secret_files = parts_.needs().secrets,
+          .of_parts = parts_.judge()};
 }
 
 // No other thread is there yet, and nothing is open.
 Result<void> ApplicationCore::load_and_enter(const CommandLine& line) {
-  const config::Sources sources = sources_of(line);
-  if (auto loaded = load(sources); !loaded) return loaded;
+  if (auto loaded = load(line); !loaded) return loaded;
   if (embedding_) return {};
   exposed_files_ = exposed_files(*settings(), facts_of(line));
   if (line.strict) {
@@ -29,11 +30,12 @@ Result<void> ApplicationCore::load_and_enter(const CommandLine& line) {
     if (!all.empty()) return fail(Code::permission_denied, "--strict: this is insecure:" + all);
   }
   if (auto made = make_launcher(); !made) return made;
-  return rules_.enter(*settings(), {.config_file = sources.file,
+  return rules_.enter(*settings(), {.config_file = sources_of(line).file,
                                     .reads = options_.reads,
                                     .writes = options_.writes,
                                     .database = !options_.database.empty(),
-                                    .connections = options_.http_client});
+                                    .connections = options_.http_client,
+                                    .parts = parts_.needs()});
 }
 
 Result<void> ApplicationCore::make_launcher() {

@@ -66,6 +66,7 @@ Result<void> ApplicationCore::check_loaded() const {
     note("", checked.error());
   }
   if (auto checked = check_redis(*present); !checked) note("", checked.error());
+  if (auto checked = parts_.check(); !checked) note("", checked.error());
   if (auto made = Authentication::make(present->auth, present->client, {}); !made) {
     note("", made.error());
   }
@@ -86,7 +87,7 @@ Result<void> ApplicationCore::check_loaded() const {
 }
 
 int ApplicationCore::check_config(const CommandLine& line) {
-  if (auto loaded = load(sources_of(line)); !loaded) {
+  if (auto loaded = load(line); !loaded) {
     return fail_with(2, loaded.error().describe());
   }
   if (auto checked = check_loaded(); !checked) return fail_with(2, checked.error().describe());
@@ -157,7 +158,7 @@ int ApplicationCore::print_openapi(const CommandLine& line) {
 
 // Of another process: the one that serves.
 int ApplicationCore::check_health(const CommandLine& line) {
-  if (auto loaded = load(sources_of(line)); !loaded) {
+  if (auto loaded = load(line); !loaded) {
     return fail_with(2, loaded.error().describe());
   }
   const auto checked = check_own_health(*settings());
@@ -177,10 +178,10 @@ std::optional<int> ApplicationCore::answer(const CommandLine& line) {
   }
   if (line.version) return print(fmt::format("{} {}\n", options_.name, options_.version));
   if (line.list_engines) return print(server::list_engines());
-  if (line.print_defaults) return print(print_defaults());
-  if (line.print_schema) return print(print_schema());
+  if (line.print_defaults) return print(print_defaults(additions()));
+  if (line.print_schema) return print(print_schema(additions()));
   if (line.print_config) {
-    if (auto loaded = load(sources_of(line)); !loaded) {
+    if (auto loaded = load(line); !loaded) {
       return fail_with(2, loaded.error().describe());
     }
     return print(print_settings());

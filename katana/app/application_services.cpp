@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "katana/app/application.hpp"
-#include "katana/app/program_bus.hpp"
 #include "katana/app/program_redis.hpp"
 #include "katana/app/security.hpp"
 #include "katana/app/system_metrics.hpp"
@@ -45,7 +44,7 @@ Result<void> ApplicationCore::start_services() {
   if (auto started = start_idempotency(registry); !started) return started;
   register_settings(registry);
   if (auto started = start_authentication(registry); !started) return started;
-  if (auto started = start_bus(registry); !started) return started;
+  for (const auto& part : parts_.all()) part->provide(registry);
   if (add_services_) {
     if (auto added = add_services_(registry); !added) return added;
   }
@@ -77,27 +76,6 @@ Result<void> ApplicationCore::start_authentication(registry::Registry& registry)
        .may_block = false});
 }
 
-Result<void> ApplicationCore::start_bus(registry::Registry& registry) {
-  auto made = ProgramBus::make(settings()->bus, embedding_.has_value(), log_->logger("bus"));
-  if (!made) return std::unexpected(made.error());
-  bus_ = *std::move(made);
-  registry.instance<bus::Bus>(bus_->get());
-  if (auto added = add_bus_metrics(observability_->registry(), bus_->get()); !added) return added;
-  if (!bus_->is_remote()) return {};
-  on_start([this](const registry::Services&) {
-    return spawn(
-        [this]() -> Task<void> {
-          bus_->start();
-          co_return;
-        },
-        "connect the bus");
-  });
-  return observability_->checks().add({.name = "bus",
-                                       .run = [this](std::stop_token) { return bus_->health(); },
-                                       .required = settings()->bus.required,
-                                       .may_block = false});
-}
-
 // What the systems know of themselves: for /metrics and /ready.
 Result<void> ApplicationCore::add_figures() {
   metrics::Registry& registry = observability_->registry();
@@ -109,6 +87,10 @@ Result<void> ApplicationCore::add_figures() {
   if (auto added = add_log_check(checks, *log_); !added) return added;
   if (auto added = security_->add_checks(checks); !added) return added;
   if (auto added = add_pool_checks(checks, *pools_); !added) return added;
+  for (const auto& part : parts_.all()) {
+    auto added = part->observe(registry, checks);
+    if (!added) return std::unexpected(added.error().within(std::string(part->name())));
+  }
   if (!embedding_) {
     if (auto added = add_upstream_checks(checks, *settings()); !added) return added;
   }

@@ -107,11 +107,7 @@ std::vector<InsecureSetting> exposed_files(const ApplicationSettings& settings,
   check.look_at("auth.bearer.keys_file", settings.auth.bearer.keys_file);
   check.look_at("sessions.keys_file", settings.sessions.keys_file);
   check.look_at("audit.key_file", settings.audit.key_file);
-  check.look_at("bus.password_file", settings.bus.password_file);
-  check.look_at("bus.token_file", settings.bus.token_file);
-  check.look_at("bus.nkey_file", settings.bus.nkey_file);
-  check.look_at("bus.creds_file", settings.bus.creds_file);
-  check.look_at("bus.tls.certificate.key", settings.bus.tls.certificate.key_file);
+  for (const SecretFile& each : facts.secret_files) check.look_at(each.key, each.file);
   check.look_at("redis.password_file", settings.redis.password_file);
   check.look_at("redis.tls.certificate.key", settings.redis.tls.certificate.key_file);
   check.look_at("cache.redis.password_file", settings.cache.redis.password_file);

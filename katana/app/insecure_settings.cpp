@@ -189,22 +189,6 @@ void judge_client(const client::HttpClientOptions& client, Findings& findings) {
   }
 }
 
-void judge_bus(const BusSettings& bus, Findings& findings) {
-  if (!bus.is_remote()) return;
-  if (bus.tls.dangerously_accept_any_certificate) {
-    findings.add("bus.tls.dangerously_accept_any_certificate", "true",
-                 "whoever is on the way can be the server", "set bus.tls.authorities_file");
-  }
-  const bool is_local = bus.url.find("//127.") != std::string::npos ||
-                        bus.url.find("//localhost") != std::string::npos ||
-                        bus.url.find("//[::1]") != std::string::npos;
-  if (!bus.url.starts_with("tls://") && !is_local) {
-    findings.add("bus.url", "nats://…",
-                 "messages, and a password or a token, go to the servers without TLS",
-                 "write tls://, and set bus.tls.authorities_file for an authority of your own");
-  }
-}
-
 // Who reaches it reads and changes sessions, limits and what caches serve.
 void judge_redis(const RedisSettings& redis, const std::string& key, Findings& findings) {
   if (!redis.given()) return;
@@ -289,7 +273,7 @@ std::vector<InsecureSetting> insecure_settings(const ApplicationSettings& settin
   judge_sizes(settings.http, findings);
   judge_sessions(settings, findings);
   judge_idempotency(settings, findings);
-  if (facts.client) judge_bus(settings.bus, findings);
+  findings.add(facts.of_parts);
   judge_redis(settings.redis, "redis", findings);
   judge_redis(settings.cache.redis, "cache.redis", findings);
   judge_client(settings.client, findings);

@@ -11,26 +11,18 @@
 #include <string>
 #include <vector>
 
+#include "katana/app/insecure_setting.hpp"
 #include "katana/app/settings.hpp"
 
 namespace katana::app {
 
-// One finding.
-struct InsecureSetting {
-  std::string key;      // of the configuration, or the flag that names the file
-  std::string value;    // as it is configured; of a secret "***"
-  std::string problem;  // a sentence without its end
-  std::string remedy;   // likewise
-
-  // "http.address is 0.0.0.0: …; set …"
-  std::string describe() const;
-};
-
 // What the settings do not say of the program.
 struct InsecureFacts {
-  bool database = false;         // it has one
-  bool client = false;           // it has an HttpClient
-  std::string config_file = {};  // that was read; empty: none
+  bool database = false;                       // it has one
+  bool client = false;                         // it has an HttpClient
+  std::string config_file = {};                // that was read; empty: none
+  std::vector<SecretFile> secret_files = {};   // of its parts
+  std::vector<InsecureSetting> of_parts = {};  // what its parts found
 };
 
 // All of them, those of exposed_files() last.

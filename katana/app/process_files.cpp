@@ -114,7 +114,7 @@ bool allows(const ApplicationSettings& settings, SandboxUse use) {
 bool connects(const ApplicationSettings& settings, const ProcessNeeds& needs) {
   const bool far = needs.database && !settings.database.url.starts_with(sqlite_scheme);
   return needs.connections || far || !settings.monitor.upstreams.empty() ||
-         !settings.auth.bearer.jwks_url.empty() || settings.bus.is_remote() ||
+         !settings.auth.bearer.jwks_url.empty() || needs.parts.connections ||
          settings.redis.given() || settings.cache.redis.given() ||
          allows(settings, SandboxUse::connections);
 }
@@ -147,12 +147,8 @@ void add_read(const ApplicationSettings& settings, const ProcessNeeds& needs, Pa
   read.add_folder_of(settings.auth.bearer.keys_file);
   read.add_folder_of(settings.sessions.keys_file);
   read.add_folder_of(settings.audit.key_file);
-  const BusSettings& bus = settings.bus;
-  for (const std::string* file : {&bus.password_file, &bus.token_file, &bus.nkey_file,
-                                  &bus.creds_file, &bus.tls.authorities_file,
-                                  &bus.tls.certificate.chain_file, &bus.tls.certificate.key_file}) {
-    read.add_folder_of(*file);
-  }
+  for (const std::string& each : needs.parts.files) read.add_folder_of(each);
+  for (const std::string& each : needs.parts.reads) read.add(each);
   for (const RedisSettings* redis : {&settings.redis, &settings.cache.redis}) {
     read.add_folder_of(redis->password_file);
     read.add_folder_of(redis->tls.authorities_file);
@@ -177,6 +173,7 @@ void add_write(const ApplicationSettings& settings, const ProcessNeeds& needs, P
   }
   write.add("/dev/null");
   for (const std::string& each : needs.writes) write.add(each);
+  for (const std::string& each : needs.parts.writes) write.add(each);
   for (const std::string& each : settings.process.sandbox_write) write.add(each);
 }
 

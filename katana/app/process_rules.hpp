@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "katana/app/part.hpp"
 #include "katana/app/sandbox/landlock.hpp"
 #include "katana/app/sandbox/privileges.hpp"
 #include "katana/app/sandbox/system_calls.hpp"
@@ -30,6 +31,7 @@ struct ProcessNeeds {
   std::vector<std::string> writes = {};  // likewise
   bool database = false;                 // the program has drivers
   bool connections = false;              // it has a client
+  PartNeeds parts = {};
 };
 
 // Absolute paths, each once. A file is named by its folder, because it may be replaced.

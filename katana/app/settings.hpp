@@ -219,7 +219,6 @@ struct ApplicationSettings {
   IdempotencySettings idempotency;
   client::HttpClientOptions client;  // for the program's HttpClient
   AuthSettings auth;
-  BusSettings bus;
   RedisSettings redis;
   DocsSettings docs;  // for programs that have a renderer
   std::map<std::string, JobSettings> jobs;
@@ -231,9 +230,9 @@ KATANA_DESCRIBE(ApplicationSettings,
                  help("show clients the causes of failures, SQL and table names "
                       "included, browsers as a page; never where others can reach it")),
                 http, operations, log, requests, monitor,
-                (pools, help("thread pools by name; 'work' always exists")), client, auth, bus,
-                redis, (jobs, help("background jobs of the program, by name")), sessions, audit,
-                cache, idempotency, docs, process, restart)
+                (pools, help("thread pools by name; 'work' always exists")), client, auth, redis,
+                (jobs, help("background jobs of the program, by name")), sessions, audit, cache,
+                idempotency, docs, process, restart)
 
 // Of a program with a database, and what the settings of one derive from.
 struct SettingsWithDatabase : ApplicationSettings {};

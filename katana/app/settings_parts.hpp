@@ -7,7 +7,6 @@
 #pragma once
 
 #include "katana/app/auth_settings.hpp"
-#include "katana/app/bus_settings.hpp"
 #include "katana/app/cache_settings.hpp"
 #include "katana/app/docs_settings.hpp"
 #include "katana/app/idempotency_settings.hpp"
@@ -22,7 +21,6 @@
 #define KATANA_APP_PARTS_(EACH)                 \
   EACH(katana::app::BearerSettings)             \
   EACH(katana::app::AuthSettings)               \
-  EACH(katana::app::BusSettings)                \
   EACH(katana::app::RedisSettings)              \
   EACH(katana::app::RestartSettings)            \
   EACH(katana::sessions::MemoryStoreOptions)    \

@@ -45,35 +45,6 @@ KATANA_DESCRIBE(
 KATANA_DESCRIBE(AuthSettings, bearer)
 
 KATANA_DESCRIBE(
-    BusSettings,
-    (url, length(1, 4000),
-     help("memory:, of this process; or nats://host:port,… (tls://… with TLS), of all that name "
-          "the same servers")),
-    (required, help("not ready while no server is connected")),
-    (user, length(0, 200), help("of password_file")),
-    (password_file, length(0, 4000), help("a file with the user's password")),
-    (token_file, length(0, 4000), help("a file with a token")),
-    (nkey_file, length(0, 4000), help("a file with the seed of an nkey (SU…)")),
-    (creds_file, length(0, 4000), help("a .creds file: a JWT and its nkey")),
-    (tls, help("of tls://…")),
-    (prefix, length(0, 200),
-     help("in front of every subject, so that programs share servers; empty: none")),
-    (when_away, help("without a server: keep what is published, or refuse it")),
-    (kept_messages_max, range(1, 1 << 24), help("messages kept for a server; more are refused")),
-    (kept_bytes_max, byte_count, at_least(std::size_t{1} << 16), help("and their bytes")),
-    (payload_bytes_max, byte_count, range(1, 64 << 20), help("of a message")),
-    (queue_messages_max, range(1, 1 << 24),
-     help("messages that wait for one reactor; of more the newest are dropped, and it is told")),
-    (queue_bytes_max, byte_count, at_least(std::size_t{1} << 16), help("and their bytes")),
-    (requests_max, range(1, 1 << 20), help("requests of each reactor that wait for an answer")),
-    (subscriptions_max, range(1, 1 << 24), help("subscriptions of the process")),
-    (ping_interval, range(milliseconds(10), seconds(3600)),
-     help("a server that does not answer is given up after twice that")),
-    (connect_timeout, option_rules::timeout, help("of one attempt")),
-    (reconnect_max, range(milliseconds(20), seconds(3600)),
-     help("longest pause between two attempts; the pauses are drawn")))
-
-KATANA_DESCRIBE(
     RedisSettings,
     (url, length(0, 4000),
      help("redis://user@host:port/0, rediss://… with TLS, or unix:/path?db=0; several hosts by "

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "katana/app/nats/nats.hpp"
 #include "katana/app/server_options.hpp"
 #include "katana/app/settings_descriptions.hpp"
 #include "katana/app/settings_parts_descriptions.hpp"
@@ -25,7 +26,7 @@ using testing::HasSubstr;
 
 // What a key can change of a program: the options of its server, and those that `settings` has for
 // routes, forms, middleware, the client and the records of failures. As text.
-std::string text_of(const ApplicationSettings& settings) {
+std::string text_of(const ApplicationSettings& settings, const BusSettings& bus) {
   const server::HttpServerOptions options = server_options_of(settings);
   std::string text;
   const auto add = [&text](const auto& value) { text += config::write_value(value, true) + "\n"; };
@@ -60,7 +61,7 @@ std::string text_of(const ApplicationSettings& settings) {
   add(settings.client);
   add(settings.auth);
   add(settings.cache);
-  add(settings.bus);
+  add(bus);
   add(settings.redis);
   add(settings.requests);
   add(settings.restart);
@@ -72,7 +73,9 @@ Loaded load_with(const std::string& key, const std::string& value) {
   config::Sources sources{.environment_prefix = ""};
   sources.sets = {"http.tls.development=true"};
   if (!key.empty()) sources.sets.push_back(key + "=" + value);
-  return config::Config<ApplicationSettings>::load(std::move(sources));
+  Parts parts;
+  parts.add(nats());
+  return config::Config<ApplicationSettings>::load(std::move(sources), nullptr, parts.additions());
 }
 
 constexpr const char* limits_page = "docs/reference/limits.md";
@@ -106,7 +109,7 @@ std::map<std::string, std::vector<std::string>> rows_with_keys(const char* path)
 TEST(Settings, every_limit_of_the_reference_is_set_by_the_key_it_names) {
   const auto defaults = load_with("", "");
   ASSERT_TRUE(defaults) << defaults.error().describe();
-  const std::string before = text_of(*defaults->get());
+  const std::string before = text_of(*defaults->get(), *defaults->group<BusSettings>("bus"));
   std::size_t keys = 0;
   auto rows = rows_with_keys(limits_page);
   rows.merge(rows_with_keys(attacks_page));
@@ -120,7 +123,7 @@ TEST(Settings, every_limit_of_the_reference_is_set_by_the_key_it_names) {
         if (!loaded) refusals += loaded.error().describe() + "\n";
         if (!loaded || defaults->print() == loaded->print()) continue;
         const auto settings = loaded->get();
-        set = set || text_of(*settings) != before;
+        set = set || text_of(*settings, *loaded->group<BusSettings>("bus")) != before;
       }
       EXPECT_TRUE(set) << key << " changes nothing\n" << refusals;
     }
@@ -157,7 +160,12 @@ TEST(Settings, every_table_of_limits_in_the_reference_names_its_keys) {
 }
 
 TEST(Settings, every_value_says_what_it_means) {
-  std::istringstream lines(config::print_defaults<ApplicationSettings>());
+  Parts parts;
+  parts.add(nats());
+  const config::Composition composition(config::type_of<ApplicationSettings>(),
+                                        &config::make_value<ApplicationSettings>,
+                                        parts.additions());
+  std::istringstream lines(composition.print_defaults());
   for (std::string line; std::getline(lines, line);) {
     const std::string key = line.substr(line.find_first_not_of(" #"));
     const bool has_value = !key.ends_with(':');

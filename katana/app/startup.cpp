@@ -45,7 +45,7 @@ Startup::Startup(Clock clock) : clock_(clock ? std::move(clock) : monotonic_now)
 
 Startup::~Startup() { stop(); }
 
-void Startup::add(Part part) { parts_.push_back({std::move(part), {}, State::waiting}); }
+void Startup::add(StartStep part) { parts_.push_back({std::move(part), {}, State::waiting}); }
 
 // Names become places; what is wrong with them is the program's mistake, and named.
 Result<void> Startup::resolve() {
@@ -153,7 +153,7 @@ void Startup::run(Held& held, std::unique_lock<std::mutex>& lock) {
   changed_.notify_all();
 }
 
-Error Startup::error_of(const Part& part, const Error& cause) const {
+Error Startup::error_of(const StartStep& part, const Error& cause) const {
   std::string context = fmt::format("'{}' did not start", part.name);
   if (!part.needs.empty()) context += fmt::format(" (it needs {})", list(part.needs));
   if (part.remedy.empty()) return cause.within(context);
@@ -162,7 +162,7 @@ Error Startup::error_of(const Part& part, const Error& cause) const {
 
 void Startup::stop() noexcept {
   for (; !started_.empty(); started_.pop_back()) {
-    const Part& part = parts_[started_.back()].part;
+    const StartStep& part = parts_[started_.back()].part;
     if (part.stop) part.stop();
   }
 }

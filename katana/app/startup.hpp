@@ -28,7 +28,7 @@
 
 namespace katana::app {
 
-struct Part {
+struct StartStep {
   std::string name;
   std::vector<std::string> needs = {};  // names of other parts
   std::function<Result<void>()> start;
@@ -51,7 +51,7 @@ class Startup {
   Startup& operator=(const Startup&) = delete;
   ~Startup();  // stop()
 
-  void add(Part part);
+  void add(StartStep part);
   // Without a thread: parts that do not need one another start in the order of add().
   void start_one_by_one() noexcept { threads_ = false; }
   Result<void> start();
@@ -66,7 +66,7 @@ class Startup {
  private:
   enum class State : std::uint8_t { waiting, running, started, failed };
   struct Held {
-    Part part;
+    StartStep part;
     std::vector<std::size_t> needs;
     State state = State::waiting;
   };
@@ -77,7 +77,7 @@ class Startup {
   void work();
   void add_worker();
   void run(Held& held, std::unique_lock<std::mutex>& lock);
-  Error error_of(const Part& part, const Error& cause) const;
+  Error error_of(const StartStep& part, const Error& cause) const;
 
   const Clock clock_;
   bool threads_ = true;

@@ -21,7 +21,7 @@ class StartupTest : public testing::Test {
     const std::lock_guard lock(mutex_);
     notes_.push_back(what);
   }
-  Part part(const std::string& name, std::vector<std::string> needs = {}) {
+  StartStep part(const std::string& name, std::vector<std::string> needs = {}) {
     return {.name = name,
             .needs = std::move(needs),
             .start = [this, name]() -> Result<void> {
@@ -30,7 +30,7 @@ class StartupTest : public testing::Test {
             },
             .stop = [this, name] { note("-" + name); }};
   }
-  static Part failing(const std::string& name, std::vector<std::string> needs = {}) {
+  static StartStep failing(const std::string& name, std::vector<std::string> needs = {}) {
     return {.name = name,
             .needs = std::move(needs),
             .start = [] { return fail(Code::unavailable, "no such file 'x.db'"); },

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "katana/app/application.hpp"
+#include "katana/app/nats/nats.hpp"
 #include "katana/app/sqlite/sqlite.hpp"
 #include "katana/http/events/events.hpp"
 #include "katana/http/forms/form.hpp"
@@ -264,11 +265,13 @@ int main(int count, char** arguments) {
        .migrations = {{"0001_users.sql",
                        "CREATE TABLE users (id INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT;"
                        "INSERT INTO users VALUES (7, 'ada');"}}});
+  app.use(app::nats());
   app.services([](registry::Registry& registry) {
     registry.singleton<News>([](bus::Bus& bus) { return std::make_unique<News>(bus); });
   });
   app.on_start([&app](const registry::Services& services) -> Result<void> {
-    if (!services.get<config::Config<Settings>>().get()->bus.is_remote()) return {};
+    const auto bus = services.get<config::Config<Settings>>().group<app::BusSettings>("bus");
+    if (!bus->is_remote()) return {};
     return app.spawn([&news = services.get<News>()] { return news.events.follow(); }, "news");
   });
   app.routes([](const registry::Services& services, Router& router) -> Result<void> {

@@ -11,7 +11,7 @@
 
 #include <memory>
 
-#include "katana/app/bus_settings.hpp"
+#include "katana/app/nats/bus_settings.hpp"
 #include "katana/observe/log/log.hpp"
 #include "katana/stores/bus/bus.hpp"
 #include "katana/stores/bus/nats/nats_bus.hpp"
@@ -23,6 +23,9 @@ class ProgramBus final : private bus::NatsObserver {
   // `in_test`: of this process, whatever the settings say.
   static Result<std::unique_ptr<ProgramBus>> make(const BusSettings& settings, bool in_test,
                                                   log::Logger logger);
+
+  // What make() would refuse, without making anything. Reads the files of credentials.
+  static Result<void> check(const BusSettings& settings);
 
   bus::Bus& get() noexcept { return *bus_; }
   // Whether start() has something to do.

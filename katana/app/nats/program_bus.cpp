@@ -1,9 +1,10 @@
-#include "katana/app/program_bus.hpp"
+#include "katana/app/nats/program_bus.hpp"
 
 #include <fmt/format.h>
 
 #include <utility>
 
+#include "katana/base/values/secret_file.hpp"
 #include "katana/stores/bus/memory_bus.hpp"
 
 namespace katana::app {
@@ -37,7 +38,7 @@ Result<bus::Credentials> credentials_of(const BusSettings& settings) {
   }
   if (!settings.password_file.empty() || !settings.token_file.empty()) {
     const bool is_token = settings.password_file.empty();
-    auto secret = bus::read_secret_file(is_token ? settings.token_file : settings.password_file);
+    auto secret = read_secret_file(is_token ? settings.token_file : settings.password_file);
     if (!secret) return std::unexpected(secret.error());
     (is_token ? credentials.token : credentials.password) = *std::move(secret);
     credentials.user = settings.user;
@@ -82,6 +83,12 @@ Result<std::unique_ptr<ProgramBus>> ProgramBus::make(const BusSettings& settings
   made->nats_ = nats->get();
   made->bus_ = *std::move(nats);
   return made;
+}
+
+Result<void> ProgramBus::check(const BusSettings& settings) {
+  if (!settings.is_remote()) return {};
+  auto options = nats_options(settings);
+  return options ? Result<void>() : std::unexpected(options.error());
 }
 
 void ProgramBus::start() {

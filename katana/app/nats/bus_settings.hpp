@@ -10,6 +10,7 @@
 
 #include "katana/base/values/described.hpp"
 #include "katana/base/values/instant.hpp"
+#include "katana/data/config/compiled_group.hpp"
 #include "katana/net/tls/client_options.hpp"
 #include "katana/stores/bus/bus.hpp"
 #include "katana/stores/bus/nats/options.hpp"
@@ -24,13 +25,13 @@ namespace katana::app {
 struct BusSettings {
   std::string url = "memory:";
   bool required = false;
-  std::string user;
-  std::string password_file;
-  std::string token_file;
-  std::string nkey_file;
-  std::string creds_file;
-  tls::ClientTlsOptions tls;
-  std::string prefix;
+  std::string user = {};
+  std::string password_file = {};
+  std::string token_file = {};
+  std::string nkey_file = {};
+  std::string creds_file = {};
+  tls::ClientTlsOptions tls = {};
+  std::string prefix = {};
   bus::WhenAway when_away = bus::AwayOptions().policy;
   std::size_t kept_messages_max = bus::AwayOptions().messages_max;
   std::size_t kept_bytes_max = bus::AwayOptions().bytes_max;
@@ -48,5 +49,7 @@ struct BusSettings {
 };
 
 }  // namespace katana::app
+
+KATANA_CONFIG_DECLARE_GROUP(katana::app::BusSettings)
 
 // SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,9 @@
+// An application whose processes hear one another by NATS.
+//
+// Links      app/nats
+#pragma once
+
+#include "katana/app/application.hpp"
+#include "katana/app/nats/nats.hpp"
+
+// SPDX-License-Identifier: Apache-2.0
