@@ -84,10 +84,17 @@ TEST_F(CompositionTest, a_key_of_a_part_that_is_not_there_is_refused_with_the_re
                         "with use(proxy())"));
   sources.sets = {"cache.size=1"};
   EXPECT_THAT(refusal_with_mail(""), HasSubstr(of_group));
-  sources.sets = {};
+}
+
+TEST_F(CompositionTest, a_variable_of_a_part_that_is_not_there_is_noted_and_stops_nothing) {
   sources.environment = {{"KATANA_CACHE__SIZE", "1"}};
   sources.environment_prefix = "KATANA_";
-  EXPECT_THAT(refusal_with_mail(""), HasSubstr(of_group));
+  const auto config = load("");
+  ASSERT_TRUE(config) << config.error().describe();
+  EXPECT_THAT(config->notes(),
+              testing::ElementsAre("environment KATANA_CACHE__SIZE: sets nothing: 'cache' is of a "
+                                   "part that this program does not have: add it with "
+                                   "use(cache())"));
 }
 
 TEST_F(CompositionTest, a_group_that_is_there_twice_fails_the_load_and_is_named) {

@@ -106,9 +106,15 @@ VariableKeys keys_of_variable(Bytes name, Bytes prefix, Bytes value, const Shape
   const bool names_group = first != nullptr && keys.path.size() > 1;
   const bool is_whole_group = leads && keys.path.size() == 1 && first->kind == Shape::Kind::group;
   if (leads && !is_whole_group) return keys;
-  // The error for a key of a part that the program does not have gives the remedy.
-  const bool names_absent = keys.path.size() > 1 && shape.find_absent(keys.path.front()) != nullptr;
-  if ((names_group || names_absent) && !is_named_as_service(rest)) return keys;
+  if (names_group && !is_named_as_service(rest)) return keys;
+  // Noted, and no error: several programs of one container may share their variables.
+  const AbsentKey* const absent =
+      keys.path.size() > 1 ? shape.find_absent(keys.path.front()) : nullptr;
+  if (absent != nullptr) {
+    return {.words =
+                fmt::format("sets nothing: '{}' is of a part that this program does not have: {}",
+                            absent->path, absent->remedy)};
+  }
   return {.words = words_for(name, prefix, shape)};
 }
 
