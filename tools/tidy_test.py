@@ -678,6 +678,29 @@ class PromisesTest(TidyTest):
                      "tools/promises_ratchet.json:1: katana/x/thing.hpp has no invariant, or is gone")
 
 
+class DeadTest(TidyTest):
+    check = "dead"
+    header = "int twice(int x);\nstruct Thing {\n  bool is_new() const noexcept { return true; }\n};\n"
+    files = {"katana/base/a.hpp": header, "katana/base/a.cpp": "int twice(int x) { return 2 * x; }\n",
+             "katana/base/a_test.cpp": "int main() { return twice(2) + Thing().is_new(); }\n"}
+
+    def test_a_function_that_only_tests_call_is_refused(self):
+        self.refuses(self.files, "katana/base/a.hpp:3: only tests call is_new()",
+                     "katana/base/a.hpp:1: only tests call twice()")
+
+    def test_a_caller_in_production_or_a_page_of_users_is_enough(self):
+        self.accepts({**self.files, "katana/base/b.cpp": "int four() {\n  return base::twice(2);\n}\n",
+                      "docs/guides/a.md": "Call `is_new()`.\n"})
+        self.refuses({**self.files, "katana/base/b.cpp": "void b() {\n  base::twice(2);\n}\n",
+                      "docs/decisions/0001-a.md": "`is_new()` was added.\n"}, "katana/base/a.hpp:3: only tests call")
+
+    def test_a_reason_excuses_a_name_and_goes_with_it(self):
+        kept = {"tools/tidy_dead.txt": "is_new  a state that tests observe\ntwice   for users\n"}
+        self.accepts({**self.files, **kept})
+        self.refuses({**self.files, **kept, "katana/base/b.cpp": "void b() {\n  base::twice(2);\n}\n"},
+                     "tools/tidy_dead.txt:1: twice() has a caller")
+
+
 if __name__ == "__main__":
     unittest.main()
 

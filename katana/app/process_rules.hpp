@@ -54,7 +54,6 @@ class ProcessRules {
   // For the log, in whole sentences: what is enforced, and what should be known.
   const std::vector<std::string>& report() const noexcept { return report_; }
   const std::vector<std::string>& warnings() const noexcept { return warnings_; }
-  bool refuses_calls() const noexcept { return mode_ == Sandbox::on; }
   // No other program can be started that could enter the same rules.
   bool refuses_programs() const noexcept { return mode_ == Sandbox::on || !user_.empty(); }
 

@@ -48,8 +48,6 @@ class IpAddress {
 
   // Also when it was given as one that is embedded in IPv6.
   constexpr bool is_v4() const noexcept { return high_ == 0 && low_ >> 32 == 0xffff; }
-  // REQUIRES is_v4().
-  constexpr std::uint32_t v4_word() const noexcept { return static_cast<std::uint32_t>(low_); }
   // Of 128 bits, the first and the last 64, as numbers.
   constexpr std::uint64_t high() const noexcept { return high_; }
   constexpr std::uint64_t low() const noexcept { return low_; }

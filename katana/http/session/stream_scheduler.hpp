@@ -67,7 +67,6 @@ class StreamScheduler {
   // ---- calls by the reactor, at whose end the session does what is due ----
   void begin_call() noexcept { in_call_ = true; }
   void end_call() noexcept { in_call_ = false; }
-  bool in_call() const noexcept { return in_call_; }
   // Something was done, perhaps outside of a call: one follows, to send it.
   void touch() noexcept {
     if (!in_call_) connection_.wake();

@@ -70,8 +70,6 @@ class SharedWait : private TimerEntry {
   void begin(std::coroutine_handle<> waiting, SharedWaiter::List& list, Lock& mutex);
   // It was its deadline that ended the wait.
   bool is_late() const noexcept { return is_late_; }
-  // It was woken, and did not go on yet; or it still waits.
-  bool is_waiting() const noexcept { return waiter_ != nullptr; }
 
  protected:
   // It was woken: true when it waits again, by begin_again(). Its executor's thread.

@@ -133,7 +133,6 @@ class Sink {
   void on_done(OutputDone& done, Instant now);
   void on_opened(const OutputDone& done, Instant now);
   void on_rotated(const OutputDone& done, Instant now);
-  void lose_buffer(const Error& error, Instant now);
   void note_failure(const Error& error, Instant now);
   void find_stall(Instant now);
   void note_slowness(std::string reason);

@@ -95,8 +95,6 @@ Result<void> check_subject(Bytes text) {
 
 Result<void> check_pattern(Bytes text) { return check(text, true); }
 
-bool has_wildcards(Bytes pattern) noexcept { return pattern.find_first_of("*>") != Bytes::npos; }
-
 bool matches(Bytes pattern, Bytes subject) noexcept {
   if (begins_with_wildcard(pattern) && is_hidden(subject)) return false;
   while (!pattern.empty() && !subject.empty()) {

@@ -35,7 +35,6 @@ bool is_subject(Bytes text) noexcept;
 bool is_pattern(Bytes text) noexcept;
 Result<void> check_subject(Bytes text);
 Result<void> check_pattern(Bytes text);
-bool has_wildcards(Bytes pattern) noexcept;
 // REQUIRES is_pattern(pattern) and is_subject(subject).
 bool matches(Bytes pattern, Bytes subject) noexcept;
 
