@@ -539,8 +539,28 @@ class DecisionsTest(TidyTest):
                 self.refuses(self.changed(old, new), f"{self.path}:1: its {name} has not the form")
 
     def test_the_status_names_later_decisions_that_exist(self):
-        self.accepts(self.changed("accepted", "amended by [0007](0007-another.md)"))
-        self.accepts(self.changed("accepted", "superseded by [0007](0007-another.md), [0007](0007-another.md)"))
+        for kind, back in (("amended by", "amends"), ("superseded by", "supersedes")):
+            for links in ("[0007](0007-another.md)", "[0007](0007-another.md), [0007](0007-another.md)"):
+                files = self.changed("accepted", f"{kind} {links}")
+                files[self.later] = files[self.later].replace("accepted",
+                                                              f"accepted; {back} [0001](0001-a-decision.md)")
+                self.accepts(files)
+
+    def test_a_link_of_the_status_has_its_counterpart(self):
+        files = self.changed("accepted", "amended by [0007](0007-another.md)")
+        self.refuses(files, f"{self.path}:5: {self.later} does not say 'amends 0001'")
+        files = self.changed("accepted", "accepted")
+        files[self.later] = files[self.later].replace("accepted", "accepted; amends [0001](0001-a-decision.md)")
+        self.refuses(files, f"{self.later}:5: {self.path} does not say 'amended by 0007'")
+        files[self.path] = files[self.path].replace("accepted", "superseded by [0007](0007-another.md)")
+        self.refuses(files, f"{self.path}:5: {self.later} does not say 'supersedes 0001'",
+                     f"{self.later}:5: {self.path} does not say 'amended by 0007'")
+
+    def test_a_decision_amends_an_earlier_one(self):
+        self.refuses(self.changed("accepted", "accepted; amends [0007](0007-another.md)"),
+                     f"{self.path}:5: '0007-another.md' is not the decision 0007, or not earlier")
+
+    def test_the_target_of_a_link_is_that_decision(self):
         for link in ("[0007](0007-other.md)", "[0008](0007-another.md)", "[0001](0001-a-decision.md)"):
             with self.subTest(link):
                 self.refuses(self.changed("accepted", f"amended by {link}"), f"{self.path}:5: '")
