@@ -171,6 +171,8 @@ class ResultsTest(unittest.TestCase):
         self.assertFalse(mutate.still_holds(self.entry("survived"), "s", "other"))
         self.assertTrue(mutate.still_holds(self.entry("survived"), "s", "t"))
         self.assertFalse(mutate.still_holds(self.entry("killed"), "other", "t"))
+        self.assertTrue(mutate.still_holds(self.entry("unswitched"), "s", "other"))
+        self.assertFalse(mutate.still_holds(None, "s", "t"))
 
     def test_a_line_that_an_interruption_cut_is_passed_over(self):
         with tempfile.TemporaryDirectory() as folder:
