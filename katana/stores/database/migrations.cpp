@@ -64,7 +64,7 @@ katana::Result<std::string> read_file(const std::filesystem::path& path) {
     return katana::fail(Code::out_of_range, fmt::format("'{}' is larger than {} bytes",
                                                         path.string(), migration_bytes_max));
   }
-  if (input.bad() || !input.eof()) {
+  if (!input.eof()) {  // not open, or an error on the way
     return katana::fail(Code::unavailable, fmt::format("cannot read '{}'", path.string()));
   }
   if (text.find('\0') != std::string::npos) {

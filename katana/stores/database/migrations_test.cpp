@@ -64,6 +64,17 @@ TEST_F(Migrations, what_is_no_text_is_named_and_not_taken_for_an_empty_file) {
   EXPECT_THAT(problem(), HasSubstr("cannot read"));
 }
 
+TEST_F(Migrations, of_the_largest_size_are_read_and_one_byte_more_is_refused) {
+  constexpr std::size_t largest = 16 * 1024 * 1024;
+  write("1_a.sql", std::string(largest, ' '));
+  EXPECT_EQ(problem(), "1 good");
+  write("1_a.sql", std::string(largest + 1, ' '));
+  EXPECT_THAT(problem(), HasSubstr("is larger than"));
+  std::filesystem::remove(folder_ / "1_a.sql");
+  std::filesystem::create_symlink("/dev/zero", folder_ / "1_a.sql");
+  EXPECT_THAT(problem(), HasSubstr("is larger than")) << "reading ends";
+}
+
 TEST_F(Migrations, of_a_program_have_names_that_files_have) {
   const auto bundled = bundled_migrations({{"1_a.txt", "SELECT 1"}});
   ASSERT_FALSE(bundled);
