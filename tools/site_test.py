@@ -9,7 +9,8 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from site_parts import api, built, comments, diagrams, families, headers, index, markdown, messages, search, stage  # noqa: E402
+from site_parts import (api, built, comments, diagrams, families, headers, index, markdown,  # noqa: E402
+                        messages, search, stage)
 
 HEADER = """\
 // Tank: what holds water.
@@ -229,8 +230,8 @@ class MessagesTest(Folder):
         self.assertIn("| 503 | `The tank is empty.` | why |", table)
         (self.root / "docs/reference/errors.md").write_text(table)
         self.assertEqual(list(messages.findings(self.root, files)),
-                         ["docs/reference/errors.md: 413 `The tank is full.` has no meaning yet. Write it into the last "
-                          "column."])
+                         ["docs/reference/errors.md: 413 `The tank is full.` has no meaning yet. Write it into the "
+                          "last column."])
 
 
 class FamiliesTest(Folder):
@@ -244,7 +245,8 @@ class FamiliesTest(Folder):
         files = self.write({"katana/http/tank.cpp": self.SOURCE,
                             "docs/reference/metrics.md": "| `katana_lost_total` | counter | | Lost ones. |\n"})
         self.assertEqual(families.registered(self.root, files),
-                         {"katana_jobs_total": ("counter", "job", "Jobs that ran."), "katana_up": ("gauge", "", "Connections."),
+                         {"katana_jobs_total": ("counter", "job", "Jobs that ran."),
+                          "katana_up": ("gauge", "", "Connections."),
                           "katana_lost_total": ("counter", "", "Lost ones.")})
         self.assertEqual([each.split(". ")[0] for each in families.findings(self.root, files)],
                          ["docs/reference/metrics.md: katana_jobs_total is missing",
@@ -268,7 +270,8 @@ class NavigationTest(Folder):
 
 class SearchTest(Folder):
     def test_pages_of_words_and_queries_exist(self):
-        self.write({"docs/site/search.toml": '[words]\n"a.md" = ["x"]\n"b.md" = ["y"]\n[queries]\n"x" = ["a.md", "c.md"]\n'})
+        self.write({"docs/site/search.toml": '[words]\n"a.md" = ["x"]\n"b.md" = ["y"]\n'
+                                            '[queries]\n"x" = ["a.md", "c.md"]\n'})
         found = list(search.word_findings(self.root, {"a.md": ""}))
         self.assertEqual([each.split(" names")[0] for each in found],
                          ["docs/site/search.toml: 'b.md' (words)", "docs/site/search.toml: 'c.md' (the query 'x')"])

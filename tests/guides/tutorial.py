@@ -3,8 +3,8 @@
 
   tutorial.py OUT     OUT/1 … OUT/7, each with app.hpp, app.cpp, app_test.cpp and migrations.hpp
 
-A block whose first line names a file is that file from its step on. Namespaces get the number of their step, so that all
-steps are one program; nothing else is changed. A file that does not change is not written again.
+A block whose first line names a file is that file from its step on. Namespaces get the number of their step, so that
+all steps are one program; nothing else is changed. A file that does not change is not written again.
 """
 import re
 import sys
@@ -19,8 +19,8 @@ def numbered(text, step):
 
 
 def migrations_header(files, step):
-    rows = "".join(f'      {{"{Path(name).name}", R"sql({text})sql"}},\n' for name, text in sorted(files.items())
-                   if name.startswith("migrations/"))
+    rows = "".join(f'      {{"{Path(name).name}", R"sql({text})sql"}},\n'
+                   for name, text in sorted(files.items()) if name.startswith("migrations/"))
     return ('#pragma once\n#include <katana/database.hpp>\n\n'
             f"namespace katana::embedded_{step} {{\ninline std::vector<katana::database::MigrationFile> migrations() {{\n"
             f"  return {{\n{rows}  }};\n}}\n}}\n")
@@ -43,7 +43,8 @@ def steps():
 def main():
     out = Path(sys.argv[1])
     for step, files in steps():
-        made = {Path(name).name: numbered(files[name], step) for name in ("src/app.hpp", "src/app.cpp", "tests/app_test.cpp")}
+        made = {Path(name).name: numbered(files[name], step)
+                for name in ("src/app.hpp", "src/app.cpp", "tests/app_test.cpp")}
         made["migrations.hpp"] = migrations_header(files, step)
         for name, text in made.items():
             target = out / str(step) / name

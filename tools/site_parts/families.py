@@ -1,4 +1,4 @@
-"""Families of metrics, as the sources of katana/ register them: those that no program of tools/docs serves are listed, too."""
+"""Families of metrics, as the sources of katana/ register them: also those that no program of tools/docs serves."""
 
 import re
 
@@ -37,10 +37,10 @@ def unlisted(root, files, known):
 
 def others(root, files, known):
     """The section of docs/reference/metrics.md of what no program has that its page is made of."""
-    rows = [[f"`{name}`", kind, labels, words] for name, (kind, labels, words) in sorted(unlisted(root, files, known).items())]
-    return ("## Other parts of a program\n\nWhat an application has beside those above when it uses jobs, the job queue, "
-            "idempotency keys, sessions in memory,\nthe audit log or Redis. A label that the part itself adds, such as the "
-            "queue, is not shown.\n\n" + markdown.table(["metric", "type", "labels", "meaning"], rows))
+    rows = [[f"`{name}`", *row] for name, row in sorted(unlisted(root, files, known).items())]
+    return ("## Other parts of a program\n\nWhat an application has beside those above when it uses jobs, the job "
+            "queue, idempotency keys, sessions in memory,\nthe audit log or Redis. A label that the part itself adds, "
+            "such as the queue, is not shown.\n\n" + markdown.table(["metric", "type", "labels", "meaning"], rows))
 
 
 def findings(root, files, page="docs/reference/metrics.md"):
