@@ -76,6 +76,14 @@ void Http1Protocol::refresh_date(std::int64_t unix_seconds) noexcept {
   date_of_ = unix_seconds;
 }
 
+std::shared_ptr<const ProxyTrust> trust_of(const HttpOptions& options) {
+  http::ForwardedRules rules{.fields = options.forwarded,
+                             .hops_max = options.forwarded_hops_max,
+                             .parts = {.client = false, .proto = false}};
+  for (const http::ForwardedPart part : options.forwarded_parts) rules.parts.add(part);
+  return ProxyTrust::make(options.trusted_proxies, rules);
+}
+
 }  // namespace katana::session
 
 // SPDX-License-Identifier: Apache-2.0
