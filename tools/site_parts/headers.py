@@ -233,6 +233,43 @@ def mark_documented(entities, lines, leads):
                 value.documented = True
 
 
+DESCRIBE = re.compile(r"^KATANA_DESCRIBE(?:_STRICT|_DERIVED)?\(\s*([\w:]+)\s*,", re.M)
+LIST_MACRO = re.compile(r"^#define (KATANA_\w+_)\s+((?:[^\n]*\\\n)*[^\n]*)$", re.M)
+HELP = re.compile(r"\(\s*(\w+)\s*,((?:[^()\"]|\"(?:[^\"\\]|\\.)*\"|\((?:[^()\"]|\"(?:[^\"\\]|\\.)*\"|\([^()]*\))*\))*)\)")
+HELP_TEXT = re.compile(r"\bhelp\(\s*((?:\"(?:[^\"\\]|\\.)*\"\s*)+)")
+
+
+def help_texts(texts):
+    """(name of a described struct, member) -> its help, which is its comment: of all sources, macros with lists included."""
+    lists = {match[1]: match[2].replace("\\\n", "\n") for text in texts for match in LIST_MACRO.finditer(text)}
+    found = {}
+    for text in texts:
+        for match in DESCRIBE.finditer(text):
+            depth, at, quoted = 1, match.end(), False
+            while depth and at < len(text):
+                each = text[at]
+                if each == '"' and text[at - 1] != "\\":
+                    quoted = not quoted
+                elif not quoted:
+                    depth += {"(": 1, ")": -1}.get(each, 0)
+                at += 1
+            body = re.sub(r"\bKATANA_\w+_\b", lambda name: lists.get(name[0], name[0]), text[match.end():at - 1])
+            for member in HELP.finditer(body):
+                if words := HELP_TEXT.search(member[2]):
+                    found[match[1].rpartition("::")[2], member[1]] = "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', words[1]))
+    return found
+
+
+def take_helps(entities, helps):
+    """Gives members of described structs the help of their description as comment, where they have none."""
+    for entity in entities:
+        for member in entity.members:
+            words = helps.get((entity.name, member.name))
+            if words and member.kind == "variable" and not member.comment:
+                member.comment, member.documented = words, True
+        take_helps(entity.members, helps)
+
+
 def contract_of(text):
     """(summary, [(key, text)]) of the comment that a header begins with."""
     opening = []
@@ -285,11 +322,13 @@ def read(root, folder, files):
                     seen.add(member.get("id"))
                     entity = member_entity(member, qualified.rpartition("::")[0])
                     entities.get(entity.file, []).append(entity)
+    helps = help_texts([path.read_text() for path in sorted((root / "katana").rglob("*.[ch]pp"))])
     for name in files:
         text = (root / name).read_text()
         summary, contract = contract_of(text)
         listed = sorted(entities[name], key=lambda each: (each.line, each.name))
         mark_documented(listed, text.split("\n"), contract_names(summary))
+        take_helps(listed, helps)
         headers[name] = Header(name, summary, contract, listed)
     return headers
 

@@ -27,6 +27,7 @@ class ProgramBus final : private bus::NatsObserver {
   // What make() would refuse, without making anything. Reads the files of credentials.
   static Result<void> check(const BusSettings& settings);
 
+  // The bus; it lives as long as this object.
   bus::Bus& get() noexcept { return *bus_; }
   // Whether start() has something to do.
   bool is_remote() const noexcept { return nats_ != nullptr; }

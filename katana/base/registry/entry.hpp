@@ -28,6 +28,7 @@
 
 namespace katana::registry {
 
+// How long an instance of a service lives.
 enum class Lifetime : std::uint8_t {
   singleton,  // made once, when the registry is sealed
   scoped,     // made once in each scope, when it is first asked for there

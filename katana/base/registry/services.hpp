@@ -113,6 +113,8 @@ class Services : public Singletons {
   std::vector<detail::Destroyer> made_;
 };
 
+// The scoped services of one unit of work, such as a request. Made on demand, and destroyed with it
+// in reverse order.
 class Scope {
  public:
   explicit Scope(const Services& services) noexcept : services_(services) {}

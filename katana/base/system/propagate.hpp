@@ -1,4 +1,5 @@
-// KATANA_TRY, KATANA_CO_TRY: the value of a Result, or its error for the caller.
+// KATANA_TRY, KATANA_TRY_DONE, KATANA_CO_TRY, KATANA_CO_TRY_DONE: the value of a Result, or its
+// error for the caller.
 //
 //   Result<Order> load(int id) {
 //     KATANA_TRY(const auto text, read_file(id));
@@ -51,12 +52,14 @@ std::unexpected<E> error_of(std::expected<T, E>&& result) {
 // In a function that returns a Result.
 #define KATANA_TRY(declaration, ...) \
   KATANA_TRY_VALUE_(return, KATANA_TRY_NAME_(katana_try_, __LINE__), declaration, __VA_ARGS__)
+// The same for a Result<void>: there is no value to take.
 #define KATANA_TRY_DONE(...) \
   KATANA_TRY_STEP_(return, KATANA_TRY_NAME_(katana_try_, __LINE__), __VA_ARGS__)
 
 // In a coroutine.
 #define KATANA_CO_TRY(declaration, ...) \
   KATANA_TRY_VALUE_(co_return, KATANA_TRY_NAME_(katana_try_, __LINE__), declaration, __VA_ARGS__)
+// The same for a Result<void> in a coroutine.
 #define KATANA_CO_TRY_DONE(...) \
   KATANA_TRY_STEP_(co_return, KATANA_TRY_NAME_(katana_try_, __LINE__), __VA_ARGS__)
 

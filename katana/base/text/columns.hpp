@@ -14,6 +14,7 @@
 
 namespace katana {
 
+// Width of a line of help.
 inline constexpr std::size_t terminal_columns = 80;
 
 // Code points of `text`, which is UTF-8: a column each.
@@ -25,8 +26,8 @@ std::string wrapped(Bytes text, std::size_t indent = 0, std::size_t columns_max 
 
 // A row of a table of flags or commands.
 struct HelpRow {
-  std::string name;
-  std::string meaning;
+  std::string name;     // a flag with the word for its value, or a command
+  std::string meaning;  // one sentence; it is wrapped
 };
 
 // One row below the other, each indented by two spaces and ended by a line end. Meanings begin at

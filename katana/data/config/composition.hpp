@@ -32,6 +32,7 @@ namespace katana::config {
 // Makes a value of a described struct: the defaults, or a copy.
 using MakeValue = std::shared_ptr<void> (*)(const void* copied);
 
+// The MakeValue of T.
 template <class T>
 std::shared_ptr<void> make_value(const void* copied) {
   if (copied == nullptr) return std::make_shared<T>();
@@ -40,10 +41,10 @@ std::shared_ptr<void> make_value(const void* copied) {
 
 // A group that stands beside the members of the program's struct.
 struct AddedGroup {
-  Bytes name;
-  Bytes help;
-  const Type& (*type)();
-  MakeValue make;
+  Bytes name;             // its key, which no member of the struct has
+  Bytes help;             // one sentence about the group
+  const Type& (*type)();  // its table
+  MakeValue make;         // makes its value
 };
 // `name` and `help` are literals. The table of T is described or declared (compiled_group.hpp).
 template <class T>
@@ -51,24 +52,26 @@ constexpr AddedGroup added_group(Bytes name, Bytes help) noexcept {
   return {name, help, &type_of<T>, &make_value<T>};
 }
 
+// What the parts of a program add to its struct.
 struct Additions {
-  std::vector<AddedGroup> groups = {};
-  std::vector<AbsentKey> absent = {};
+  std::vector<AddedGroup> groups = {};  // in the order in which they are printed
+  std::vector<AbsentKey> absent = {};   // keys of parts that the program does not have
 };
 
 class Composition {
  public:
   // The struct of the program, and the added groups in their order.
   struct Value {
-    const Group* base = nullptr;
-    std::shared_ptr<void> value = {};
-    std::vector<std::shared_ptr<void>> groups = {};
+    const Group* base = nullptr;                     // the table of the struct
+    std::shared_ptr<void> value = {};                // the struct
+    std::vector<std::shared_ptr<void>> groups = {};  // in the order of Additions::groups
   };
 
   Composition(const Type& base, MakeValue make, Additions additions);
   Composition(const Composition&) = delete;
   Composition& operator=(const Composition&) = delete;
 
+  // An Error if a group has the name of a member or of another group.
   Result<void> check() const;
   // Of a Value.
   const Group& group() const noexcept { return group_; }
@@ -78,7 +81,9 @@ class Composition {
   // Null: there is no such group.
   std::shared_ptr<const void> find(const Value& value, Bytes name) const noexcept;
 
+  // Every key with its default and its help, as YAML.
   std::string print_defaults() const;
+  // The JSON Schema of a configuration file.
   std::string json_schema(Bytes title) const;
 
  private:

@@ -26,11 +26,12 @@ std::string write_value(const T& value, bool shown = false) {
   return write_value(type_of<T>(), &value, shown);
 }
 
+// One pass of the printer.
 struct Printing {
-  const Origins& origins;
-  std::string text = {};
-  std::string path = {};
-  std::size_t depth = 0;
+  const Origins& origins;  // for the comment behind each value
+  std::string text = {};   // the lines so far
+  std::string path = {};   // of the value that is printed
+  std::size_t depth = 0;   // groups around it
 
   // "  port: 9000                # katana.yaml:3"; without a value the head of a group.
   void line(Bytes name, Bytes value);

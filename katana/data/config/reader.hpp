@@ -21,18 +21,22 @@
 
 namespace katana::config {
 
+// Where each value came from, by its path: "http.port".
 using Origins = std::map<std::string, Origin, std::less<>>;
 
+// One pass of the reader over a tree of nodes.
 struct Reading {
-  Problems& problems;
-  const Shape& root;
+  Problems& problems;           // what is wrong is added here
+  const Shape& root;            // for "did you mean" of keys that are elsewhere
   std::string how_to_set = {};  // for a value that is required: "set it in katana.yaml, …"
-  std::string path = {};
-  Origins origins = {};
-  bool secret = false;
-  Origin around = {};  // of the group that is read
+  std::string path = {};        // of the value that is read
+  Origins origins = {};         // of the values so far
+  bool secret = false;          // the value must not be shown
+  Origin around = {};           // of the group that is read
 
+  // Adds a problem of the present path.
   void problem(const Node& at, Bytes words);
+  // Adds the problem that the present path has no value and needs one.
   void missing();
 };
 

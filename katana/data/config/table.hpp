@@ -52,19 +52,19 @@ struct Type;
 // What is said about one member, or about each element of a list or dictionary.
 struct Said {
   const void* rules = nullptr;  // the katana::Rules that Type::broken and Container::each read
-  bool required = false;
-  bool secret = false;
-  bool reloadable = false;
-  bool byte_count = false;
-  bool limited = false;  // whether a value can break the rules
+  bool required = false;        // a source has to give a value
+  bool secret = false;          // printed as ***
+  bool reloadable = false;      // a reload may change it
+  bool byte_count = false;      // read and written with a unit: 16KiB
+  bool limited = false;         // whether a value can break the rules
 };
 
 // A row: one member of a described struct.
 struct Member {
-  Bytes name;
-  Bytes help;
-  const Type& (*type)();
-  Said said;
+  Bytes name;             // the key
+  Bytes help;             // one sentence, for printed defaults and the schema
+  const Type& (*type)();  // of the value
+  Said said;              // the rules of this member
 };
 
 // What stands in a configuration as one text.
@@ -97,8 +97,9 @@ class Visitor {
   void (*call_)(void* called, Bytes key, void* element);
 };
 
+// A list, a dictionary or an optional.
 struct Container {
-  const Type& (*element)();
+  const Type& (*element)();  // the type of its elements
   // Makes an element, shows it to `visit`, and then puts it behind the others, under `key`. Without
   // a container it is only shown.
   void (*make)(void* container, Bytes key, Visitor visit);
@@ -109,20 +110,23 @@ struct Container {
   Said (*each)(const void* rules);
 };
 
+// A described struct.
 struct Group {
-  std::span<const Member> members;
-  UnknownNames unknown;
+  std::span<const Member> members;  // in the order of the description
+  UnknownNames unknown;             // what happens to a key that is no member
   // Writes the address of each member of `value`.
   void (*locate)(void* value, void** places);
 };
 
+// The table of a type: what the reader, the printer and the schema know of it.
 struct Type {
+  // What a value looks like in a configuration, and which of the pointers below is set.
   enum class Kind : std::uint8_t { scalar, group, list, dictionary, optional };
 
-  Kind kind;
-  const ScalarType* scalar = nullptr;
-  const Container* container = nullptr;
-  const Group* group = nullptr;
+  Kind kind;                             // of values of this type
+  const ScalarType* scalar = nullptr;    // of a scalar
+  const Container* container = nullptr;  // of a list, a dictionary or an optional
+  const Group* group = nullptr;          // of a group
   // The words for what is wrong with a value; empty: it breaks none of `rules`.
   std::string (*broken)(const void* rules, const void* value, bool secret) = nullptr;
   void (*assign)(void* to, const void* from) = nullptr;  // null for a group
@@ -142,6 +146,7 @@ class Places {
  private:
   std::array<void*, described_members_max> places_;
 };
+// The same for a value that is only read.
 class ConstPlaces {
  public:
   // The members are only looked at.

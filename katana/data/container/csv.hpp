@@ -41,13 +41,15 @@ namespace katana::container {
 
 // What a file looks like, and how much of it one row may be.
 struct CsvOptions {
-  char separator = ',';
+  char separator = ',';      // between fields; not a quote or a line end
   bool has_header = false;   // the first row names the columns, and is no row
   bool same_columns = true;  // each row has as many fields as the first one
+  // Limits of one row; beyond them reading fails.
   std::size_t row_bytes_max = std::size_t{1} << 20;
   std::size_t columns_max = 1024;
 };
 
+// The fields of one row, without quotes. Valid until the reader takes the next row.
 class CsvRow {
  public:
   std::size_t size() const noexcept { return count_; }
@@ -63,6 +65,7 @@ class CsvRow {
   std::size_t number_ = 0;
 };
 
+// Reads rows from pieces of a file, which may end anywhere.
 class CsvReader {
  public:
   explicit CsvReader(CsvOptions options = {}) : options_(options) {}

@@ -75,6 +75,7 @@ class Html {
 class SafeUrl {
  public:
   explicit SafeUrl(Bytes url);
+  // The URL, not yet escaped for HTML.
   const std::string& text() const noexcept { return text_; }
 
  private:
@@ -157,6 +158,7 @@ class HtmlPattern {
     scanner.finish();
     find_literals();
   }
+  // The pattern as it was written.
   constexpr Bytes text() const noexcept { return text_; }
   // What stands before the argument of that number; the last is behind all of them.
   constexpr Bytes literal(std::size_t number) const noexcept {

@@ -34,14 +34,15 @@
 
 namespace katana::server {
 
+// Each member does what the member of HttpServer with its name says.
 class RunningServer {
  public:
-  // As HttpServer says of each.
   RunningServer(const HttpServerOptions& options, const Service& service);
   ~RunningServer();
   RunningServer(const RunningServer&) = delete;
   RunningServer& operator=(const RunningServer&) = delete;
 
+  // The functions of HttpServer.
   Result<void> start();
   ServerReport run();
   void shutdown() noexcept { group_->shutdown(); }

@@ -72,6 +72,7 @@ inline Task<Result<void>> run_and_hold(JobFunction f) {
 
 // Further attempts of a tick whose run has failed.
 struct JobRetry {
+  // The largest retries_max.
   static constexpr unsigned attempts_bound = 1000;
 
   unsigned retries_max = 0;  // for each tick. Zero: the next tick is the next attempt
@@ -80,6 +81,7 @@ struct JobRetry {
   Duration delay = seconds(60);
   Duration delay_max = seconds(3600);
 
+  // An Error that names the value that is out of range.
   Result<void> check() const;
 };
 

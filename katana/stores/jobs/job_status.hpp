@@ -27,19 +27,22 @@ enum class Skipped : std::uint8_t {
   backing_off,     // after a failure; see JobOptions::backoff
   other_instance,  // another instance has it
 };
+// Values of Skipped.
 inline constexpr std::size_t skipped_count = 4;
+// As metrics name it: "running".
 Bytes name_of(Skipped why) noexcept;
 
+// What is known about the runs of one job on this process.
 struct JobStatistics {
-  bool running = false;
-  std::uint64_t runs = 0;  // that have ended
-  std::uint64_t failures = 0;
-  std::uint64_t failures_in_a_row = 0;
-  std::uint64_t retries = 0;                  // that have begun
-  std::uint64_t skipped[skipped_count] = {};  // by Skipped
-  Duration last_duration = {};
-  std::optional<Timestamp> last_success = {};
-  std::string last_failure = {};  // of the last run; empty: it succeeded
+  bool running = false;                        // a run is under way
+  std::uint64_t runs = 0;                      // that have ended
+  std::uint64_t failures = 0;                  // runs that have failed
+  std::uint64_t failures_in_a_row = 0;         // since the last success
+  std::uint64_t retries = 0;                   // that have begun
+  std::uint64_t skipped[skipped_count] = {};   // by Skipped
+  Duration last_duration = {};                 // of the last run
+  std::optional<Timestamp> last_success = {};  // its end; nothing: there was none
+  std::string last_failure = {};               // of the last run; empty: it succeeded
   // From then on it has gone too long without success, unless it runs.
   Instant overdue_at = never;
 
@@ -49,14 +52,15 @@ struct JobStatistics {
 
 // The metrics of one job. Made of nothing it counts where nobody looks.
 struct JobInstruments {
-  metrics::Counter runs;
-  metrics::Counter failures;
-  metrics::Counter retries;
-  metrics::Counter skipped[skipped_count];
-  metrics::Gauge running;
-  metrics::Gauge last_duration;
-  metrics::Gauge last_success;
+  metrics::Counter runs;                    // katana_job_runs_total
+  metrics::Counter failures;                // runs that failed
+  metrics::Counter retries;                 // runs that tried a failed tick again
+  metrics::Counter skipped[skipped_count];  // ticks without a run, by Skipped
+  metrics::Gauge running;                   // 1 during a run
+  metrics::Gauge last_duration;             // of the last run, in seconds
+  metrics::Gauge last_success;              // its end, in seconds of Unix time
 
+  // Registers them with the label job=NAME. An Error: the registry has no place left.
   static Result<JobInstruments> make(metrics::Registry& registry, const std::string& job);
 };
 

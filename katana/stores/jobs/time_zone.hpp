@@ -31,8 +31,9 @@ namespace katana::jobs {
 
 // When the clocks of a zone change in each year, as POSIX writes it.
 struct YearlyChange {
+  // How the day is written: Jn (without 29 February), n, or Mm.w.d.
   enum class Kind : std::uint8_t { julian, day_of_year, weekday_of_month };
-  Kind kind = Kind::julian;
+  Kind kind = Kind::julian;  // of this change
   int day = 0;               // 1 to 365, 0 to 365, or a weekday
   int week = 0;              // 1 to 5; 5: the last
   int month = 0;             // 1 to 12
@@ -43,11 +44,12 @@ struct YearlyChange {
 
 // The footer of a file: what holds after its last transition.
 struct ZoneRule {
-  std::int64_t standard_s = 0;
-  std::int64_t daylight_s = 0;
+  std::int64_t standard_s = 0;         // east of UTC
+  std::int64_t daylight_s = 0;         // east of UTC, while daylight-saving time holds
   std::optional<YearlyChange> begins;  // of daylight-saving time; none: there is none
-  YearlyChange ends = {};
+  YearlyChange ends = {};              // of daylight-saving time
 
+  // Of a text such as "CET-1CEST,M3.5.0,M10.5.0/3".
   static Result<ZoneRule> parse(Bytes text);
 };
 

@@ -35,14 +35,19 @@ Result<std::string> find_postgres_programs();
 
 class PostgresCluster {
  public:
+  // The cluster that all tests of this process share. Started at the first call; it ends with the
+  // process. An Error: PostgreSQL is not installed, or does not start.
   static Result<PostgresCluster*> of_process();
+  // A cluster of the caller. `programs` is a folder as find_postgres_programs() returns it.
   static Result<std::unique_ptr<PostgresCluster>> start(const std::string& programs);
   ~PostgresCluster();
   PostgresCluster(const PostgresCluster&) = delete;
   PostgresCluster& operator=(const PostgresCluster&) = delete;
 
+  // Of its data, its socket and its log.
   const std::string& folder() const noexcept { return folder_; }
   int version() const noexcept { return version_; }  // 15: of 15.18
+  // To connect to a database of the cluster.
   database::postgres::Options options(const std::string& database) const;
   // "postgresql://katana@…/database", for database.url.
   std::string url(const std::string& database) const;

@@ -43,9 +43,13 @@ class TemporaryPostgres {
   TemporaryPostgres(const TemporaryPostgres&) = delete;
   TemporaryPostgres& operator=(const TemporaryPostgres&) = delete;
 
+  // PostgreSQL is not installed here: a test that needs it calls GTEST_SKIP().
   bool is_missing() const noexcept { return is_missing_; }
+  // Why there is no database; empty: there is one.
   const std::string& problem() const noexcept { return problem_; }
+  // The name of the database.
   const std::string& name() const noexcept { return name_; }
+  // Its address, for database.url.
   std::string url() const;
   // "database.url=…", for TestApplicationOptions::settings.
   std::string setting() const { return "database.url=" + url(); }

@@ -44,6 +44,7 @@ enum Flag : std::uint8_t {
   flag_priority = 0x20,
 };
 
+// Why a stream or a connection ends (RFC 9113 §7).
 enum class ErrorCode : std::uint32_t {
   no_error = 0,
   protocol_error = 1,
