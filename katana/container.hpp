@@ -5,7 +5,6 @@
 
 #include "katana/data/container/binary_read.hpp"
 #include "katana/data/container/binary_write.hpp"
-#include "katana/data/container/csv.hpp"
 #include "katana/data/container/json_read.hpp"
 #include "katana/data/container/json_write.hpp"
 #include "katana/data/container/message_pack_read.hpp"

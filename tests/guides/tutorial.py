@@ -22,7 +22,8 @@ def migrations_header(files, step):
     rows = "".join(f'      {{"{Path(name).name}", R"sql({text})sql"}},\n'
                    for name, text in sorted(files.items()) if name.startswith("migrations/"))
     return ('#pragma once\n#include <katana/database.hpp>\n\n'
-            f"namespace katana::embedded_{step} {{\ninline std::vector<katana::database::MigrationFile> migrations() {{\n"
+            f"namespace katana::embedded_{step} {{\n"
+            "inline std::vector<katana::database::MigrationFile> migrations() {\n"
             f"  return {{\n{rows}  }};\n}}\n}}\n")
 
 

@@ -235,12 +235,13 @@ def mark_documented(entities, lines, leads):
 
 DESCRIBE = re.compile(r"^KATANA_DESCRIBE(?:_STRICT|_DERIVED)?\(\s*([\w:]+)\s*,", re.M)
 LIST_MACRO = re.compile(r"^#define (KATANA_\w+_)\s+((?:[^\n]*\\\n)*[^\n]*)$", re.M)
-HELP = re.compile(r"\(\s*(\w+)\s*,((?:[^()\"]|\"(?:[^\"\\]|\\.)*\"|\((?:[^()\"]|\"(?:[^\"\\]|\\.)*\"|\([^()]*\))*\))*)\)")
+QUOTED = r'"(?:[^"\\]|\\.)*"'
+HELP = re.compile(rf"""\(\s*(\w+)\s*,((?:[^()"]|{QUOTED}|\((?:[^()"]|{QUOTED}|\([^()]*\))*\))*)\)""")
 HELP_TEXT = re.compile(r"\bhelp\(\s*((?:\"(?:[^\"\\]|\\.)*\"\s*)+)")
 
 
 def help_texts(texts):
-    """(name of a described struct, member) -> its help, which is its comment: of all sources, macros with lists included."""
+    """(name of a described struct, member) -> its help, which is its comment. Macros with lists are looked into."""
     lists = {match[1]: match[2].replace("\\\n", "\n") for text in texts for match in LIST_MACRO.finditer(text)}
     found = {}
     for text in texts:
@@ -256,7 +257,8 @@ def help_texts(texts):
             body = re.sub(r"\bKATANA_\w+_\b", lambda name: lists.get(name[0], name[0]), text[match.end():at - 1])
             for member in HELP.finditer(body):
                 if words := HELP_TEXT.search(member[2]):
-                    found[match[1].rpartition("::")[2], member[1]] = "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', words[1]))
+                    name = match[1].rpartition("::")[2]
+                    found[name, member[1]] = "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', words[1]))
     return found
 
 

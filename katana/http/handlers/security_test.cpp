@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "katana/http/handlers/built_service.hpp"
 #include "katana/http/handlers/router.hpp"
 
 namespace katana {
@@ -55,8 +56,8 @@ TEST(Security, anonymous_leaves_out_what_asks_who_it_is_and_nothing_else) {
   router.get("/b", nothing);
   const auto service = std::move(router).build();
   ASSERT_TRUE(service);
-  EXPECT_EQ(service->route(0).middleware.size(), 1U);
-  EXPECT_EQ(service->route(1).middleware.size(), 3U);
+  EXPECT_EQ(service->built().route(0).middleware.size(), 1U);
+  EXPECT_EQ(service->built().route(1).middleware.size(), 3U);
 }
 
 }  // namespace

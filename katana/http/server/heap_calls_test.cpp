@@ -32,7 +32,7 @@ class TelemetryHeapCalls : public HeapCallsTest {
     const auto serve = [&] {
       const auto context = telemetry_->on_exchange_begin(&exchange.head(), exchange);
       const ActivityScope scope(context.get());
-      telemetry_->on_exchange_end(exchange, {.route = &service_->route(0).mark,
+      telemetry_->on_exchange_end(exchange, {.route = &service_->mark(0),
                                              .method = "GET",
                                              .target = "/users/7",
                                              .status = 200,
