@@ -62,9 +62,9 @@ std::string counted(std::size_t count, std::string_view what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
-// The first of `files` that cannot be read, and why.
-std::optional<std::string> unreadable(const std::vector<std::string>& files) {
-  for (const std::string& file : files) {
+// The first of `given` that cannot be read, and why.
+std::optional<std::string> unreadable(const std::vector<std::string>& given) {
+  for (const std::string& file : given) {
     std::error_code error;
     const auto status = std::filesystem::status(file, error);
     if (status.type() == std::filesystem::file_type::not_found) {

@@ -15,6 +15,7 @@
 #include <thread>
 
 #include "katana/app/application.hpp"
+#include "katana/app/option_descriptions.hpp"
 #include "katana/http/handlers/router.hpp"
 #include "katana/http/server/client_test.hpp"
 

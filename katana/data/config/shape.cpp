@@ -42,8 +42,8 @@ const Shape* Shape::find_any_case(Bytes key) const noexcept {
 
 const AbsentKey* Shape::find_absent(Bytes key) const noexcept {
   const auto at = std::ranges::find_if(absent, [key](const AbsentKey& each) {
-    const Bytes name = each.path.substr(each.path.rfind('.') + 1);  // npos + 1 is 0
-    return std::ranges::equal(name, key, {}, lower, lower);
+    const Bytes last = each.path.substr(each.path.rfind('.') + 1);  // npos + 1 is 0
+    return std::ranges::equal(last, key, {}, lower, lower);
   });
   return at == absent.end() ? nullptr : &*at;
 }
