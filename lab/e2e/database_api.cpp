@@ -8,6 +8,7 @@
 #include "katana/base/memory/outbox.hpp"
 #include "katana/base/registry/registry.hpp"
 #include "katana/data/container/json_write.hpp"
+#include "katana/http/handlers/built_service.hpp"
 #include "katana/http/handlers/json.hpp"
 #include "katana/http/routing/route_table.hpp"
 #include "katana/stores/database/sqlite/sqlite.hpp"
@@ -237,7 +238,7 @@ void stage_route(benchmark::State& state) {
   PathParameters parameters;
   for (auto unused : state) {
     (void)unused;
-    const RouteMatch match = service->table().match(http::Method::get, "/users/4711", parameters);
+    const RouteMatch match = service->built().table.match(http::Method::get, "/users/4711", parameters);
     micro::expect(match.kind == MatchKind::found && parameters.size() == 1, "route");
     benchmark::DoNotOptimize(match);
   }
