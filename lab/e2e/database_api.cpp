@@ -238,7 +238,8 @@ void stage_route(benchmark::State& state) {
   PathParameters parameters;
   for (auto unused : state) {
     (void)unused;
-    const RouteMatch match = service->built().table.match(http::Method::get, "/users/4711", parameters);
+    const RouteMatch match =
+        service->built().table.match(http::Method::get, "/users/4711", parameters);
     micro::expect(match.kind == MatchKind::found && parameters.size() == 1, "route");
     benchmark::DoNotOptimize(match);
   }
