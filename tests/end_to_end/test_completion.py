@@ -28,12 +28,12 @@ def words(*line, program="katana"):
 def commands(*path):
     """Every command that --help of another lists, by its words."""
     text = run(*path, "--help").stdout
-    listed = re.findall(r"^  (\w+) ", text.split("Subcommands:")[1], re.M) if "Subcommands:" in text else []
+    listed = re.findall(r"^  (\w+) ", text.split("\nCommands:\n")[1], re.M) if "\nCommands:\n" in text else []
     return [path, *(each for name in listed for each in commands(*path, name))]
 
 
 def flags(*path):
-    return set(re.findall(r"(?:^  |,)(--[\w-]+)", run(*path, "--help").stdout, re.M))
+    return set(re.findall(r"(?:^  |^  -\w, )(--[\w-]+)", run(*path, "--help").stdout, re.M))
 
 
 ALL = commands()

@@ -90,15 +90,17 @@ def test_a_head_that_never_ends_is_408_and_closed(server):
 # ---- many ----------------------------------------------------------------------------------------
 
 def test_an_idle_connection_owns_next_to_no_memory(engine):
-    """Resident memory per idle keep-alive connection, kernel memory not included."""
+    """Resident memory per idle keep-alive connection, kernel memory not included.
+
+    Pages of the program file are not counted: code that runs for the first time meanwhile is no connection's."""
     raise_descriptor_limit(IDLE_CONNECTIONS + 1000)
     with Server(engine=engine, threads=1, descriptors=IDLE_CONNECTIONS + 1000) as server:
         with connections(server, 500) as warm:
             assert all(exchange(sock, request()).status == 200 for sock in warm)
-            descriptors, before = server.open_descriptors(), server.status_kib("VmRSS")
+            descriptors, before = server.open_descriptors(), server.status_kib("RssAnon")
             with connections(server, IDLE_CONNECTIONS) as socks:
                 assert all(exchange(sock, request()).status == 200 for sock in socks)
-                each = 1024 * (server.status_kib("VmRSS") - before) / IDLE_CONNECTIONS
+                each = 1024 * (server.status_kib("RssAnon") - before) / IDLE_CONNECTIONS
                 print(f"{engine}: {each:.0f} bytes of resident memory per idle connection")
                 assert each <= IDLE_BYTES_MAX, f"{each:.0f} bytes per idle connection"
                 assert_calm(server)

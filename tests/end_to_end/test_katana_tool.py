@@ -134,11 +134,11 @@ def test_a_program_of_a_name_that_clashes_compiles(tmp_path):
         assert done.returncode == 0, done.stderr
 
 
-def test_names_of_targets_of_cmake_are_refused_with_the_list(tmp_path):
+def test_names_of_targets_of_cmake_are_refused(tmp_path):
     """Each of them would fail when it is configured."""
     for name in ("test", "all", "install", "clean", "package", "help"):
         done = run("new", name, cwd=tmp_path)
-        assert done.returncode == 2 and "no target of CMake" in done.stderr and "package" in done.stderr, done.stderr
+        assert done.returncode == 2 and "CMake has a target of this name" in done.stderr, done.stderr
     assert files(tmp_path) == []
 
 

@@ -27,11 +27,13 @@ Reply detail::no_route(const RequestView& request) {
   constexpr std::size_t path_shown_max = 200;
   const Bytes target = request.head().target();  // as it was sent: decoded bytes may be no text
   const Bytes path = target.substr(0, target.find('?'));
+  // A reply to HEAD is that to GET without its content (RFC 9110 §9.3.2).
+  const Bytes method = request.method() == http::Method::head ? http::name_of(http::Method::get)
+                                                              : request.head().method_text();
   std::array<char, 320> text;
   const auto end =
-      fmt::format_to_n(text.data(), text.size(), "No route matches {} {}{}.",
-                       request.head().method_text().substr(0, 40), path.substr(0, path_shown_max),
-                       path.size() > path_shown_max ? "…" : "");
+      fmt::format_to_n(text.data(), text.size(), "No route matches {} {}{}.", method.substr(0, 40),
+                       path.substr(0, path_shown_max), path.size() > path_shown_max ? "…" : "");
   return problem(404, Bytes(text.data(), end.size));
 }
 

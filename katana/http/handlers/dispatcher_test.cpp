@@ -113,6 +113,8 @@ TEST_F(DispatcherTest, options_of_the_whole_server_names_methods) {
 TEST_F(DispatcherTest, an_unknown_path_is_404) {
   EXPECT_EQ(serve("GET", "/nowhere").status, 404u);
   EXPECT_EQ(detail(), "No route matches GET /nowhere.");
+  EXPECT_EQ(serve("HEAD", "/nowhere").status, 404u);
+  EXPECT_EQ(detail(), "No route matches GET /nowhere.");
   EXPECT_EQ(serve("DELETE", "/nowhere/%ff?token=secret").status, 404u);
   EXPECT_EQ(detail(), "No route matches DELETE /nowhere/%ff.");
   EXPECT_EQ(serve("GET", "/" + std::string(300, 'a')).status, 404u);
