@@ -123,9 +123,8 @@ Result<std::unique_ptr<Connection>> Connection::open(const Options& options, Acc
   if (code != SQLITE_OK) {
     const int error_number =
         connection->handle_ != nullptr ? sqlite3_system_errno(connection->handle_) : 0;
-    return fail(Kind::unavailable,
-                fmt::format("cannot open the database '{}': {}", options.path,
-                            why_not_opened(options, code, error_number)));
+    return fail(Kind::unavailable, fmt::format("cannot open the database '{}': {}", options.path,
+                                               why_not_opened(options, code, error_number)));
   }
   if (const auto good = connection->set_up(access); !good) return std::unexpected(good.error());
   return connection;
