@@ -19,7 +19,7 @@ constexpr std::array<Magnitude, Decimal::digits_max + 1> powers_of_ten = [] {
     powers[index] = powers[index - 1] * 10;
   return powers;
 }();
-constexpr auto limit = static_cast<Coefficient>(powers_of_ten[Decimal::digits_max]);
+constexpr auto coefficient_limit = static_cast<Coefficient>(powers_of_ten[Decimal::digits_max]);
 
 [[noreturn]] void overflow(const char* what) {
   throw std::overflow_error(std::string("a Decimal of more than 38 digits, by ") + what +
@@ -38,7 +38,7 @@ Coefficient scaled_up(Coefficient number, unsigned places, const char* what) {
     return 0;
   }
   if (__builtin_mul_overflow(number, static_cast<Coefficient>(powers_of_ten[places]), &scaled) ||
-      scaled >= limit || scaled <= -limit) {
+      scaled >= coefficient_limit || scaled <= -coefficient_limit) {
     overflow(what);
   }
   return scaled;
@@ -77,7 +77,7 @@ std::optional<Decimal> Decimal::parse(Bytes text) noexcept {
       continue;
     }
     if (c < '0' || c > '9' || (behind_point && scale == digits_max)) return std::nullopt;
-    if (coefficient >= limit / 10) return std::nullopt;
+    if (coefficient >= coefficient_limit / 10) return std::nullopt;
     coefficient = coefficient * 10 + (c - '0');
     if (behind_point) ++scale;
     ++digits;
@@ -112,15 +112,15 @@ Decimal Decimal::operator+(const Decimal& other) const {
   const unsigned scale = std::max(scale_, other.scale_);
   const Coefficient sum = scaled_up(coefficient_, scale - scale_, "an addition") +
                           scaled_up(other.coefficient_, scale - other.scale_, "an addition");
-  if (sum >= limit || sum <= -limit) overflow("an addition");
+  if (sum >= coefficient_limit || sum <= -coefficient_limit) overflow("an addition");
   return {sum, scale, Exact()};
 }
 
 Decimal Decimal::operator*(const Decimal& other) const {
   Coefficient product = 0;
   const unsigned scale = scale_ + other.scale_;
-  if (__builtin_mul_overflow(coefficient_, other.coefficient_, &product) || product >= limit ||
-      product <= -limit || scale > digits_max) {
+  if (__builtin_mul_overflow(coefficient_, other.coefficient_, &product) ||
+      product >= coefficient_limit || product <= -coefficient_limit || scale > digits_max) {
     overflow("a multiplication");
   }
   return {product, scale, Exact()};

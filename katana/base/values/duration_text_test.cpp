@@ -13,7 +13,7 @@ namespace {
 using namespace std::chrono_literals;
 
 template <class T>
-std::string written(T duration) {
+std::string duration_text(T duration) {
   return std::string(Bytes(TextForm<T>::write(duration)));
 }
 template <class T>
@@ -22,15 +22,15 @@ std::optional<T> parsed(Bytes text) {
 }
 
 TEST(DurationText, is_in_the_largest_unit_that_says_it_in_whole_numbers) {
-  EXPECT_EQ(written(1500ms), "1500ms");
-  EXPECT_EQ(written(30s), "30s");
-  EXPECT_EQ(written(90min), "90m");
-  EXPECT_EQ(written(120min), "2h");
-  EXPECT_EQ(written(std::chrono::hours(48)), "2d");
-  EXPECT_EQ(written(std::chrono::days(3)), "3d");
-  EXPECT_EQ(written(0h), "0s");
-  EXPECT_EQ(written(-5s), "-5s");
-  EXPECT_EQ(written(1ns), "1ns");
+  EXPECT_EQ(duration_text(1500ms), "1500ms");
+  EXPECT_EQ(duration_text(30s), "30s");
+  EXPECT_EQ(duration_text(90min), "90m");
+  EXPECT_EQ(duration_text(120min), "2h");
+  EXPECT_EQ(duration_text(std::chrono::hours(48)), "2d");
+  EXPECT_EQ(duration_text(std::chrono::days(3)), "3d");
+  EXPECT_EQ(duration_text(0h), "0s");
+  EXPECT_EQ(duration_text(-5s), "-5s");
+  EXPECT_EQ(duration_text(1ns), "1ns");
 }
 
 TEST(DurationText, is_read_in_every_unit_that_gives_a_whole_number_of_its_own) {
@@ -79,11 +79,11 @@ void every_one_reads_back(std::mt19937_64& random) {
   using Rep = typename T::rep;
   for (const Rep count :
        {std::numeric_limits<Rep>::min(), std::numeric_limits<Rep>::max(), Rep(1), Rep(0)}) {
-    EXPECT_EQ(parsed<T>(written(T(count))), T(count)) << written(T(count));
+    EXPECT_EQ(parsed<T>(duration_text(T(count))), T(count)) << duration_text(T(count));
   }
   for (int round = 0; round < 1000; ++round) {
     const T duration(static_cast<Rep>(random() >> random() % 64));
-    EXPECT_EQ(parsed<T>(written(duration)), duration) << written(duration);
+    EXPECT_EQ(parsed<T>(duration_text(duration)), duration) << duration_text(duration);
   }
 }
 

@@ -23,12 +23,12 @@ struct Item {
 KATANA_DESCRIBE(Item, (name, length(1, 9)), count)
 
 using Change = JsonOf<Item, "application/json", "application/merge-patch+json">;
-using Rows = RawOf<"text/csv", "text/*", "image/png">;
-using Upload = ContentOf<Change, JsonOf<std::vector<int>, "application/numbers+json">, Rows>;
+using PngOrText = RawOf<"text/csv", "text/*", "image/png">;
+using Upload = ContentOf<Change, JsonOf<std::vector<int>, "application/numbers+json">, PngOrText>;
 
 Reply change(Change content) { return Reply::text(content.type + " " + content->name); }
 Reply upload(Upload content) {
-  if (const auto* const rows = content.get_if<Rows>()) {
+  if (const auto* const rows = content.get_if<PngOrText>()) {
     return Reply::text(rows->type + " " + rows->value);
   }
   if (const auto* const item = content.get_if<Change>()) {
@@ -109,7 +109,7 @@ TEST(ContentOf, the_most_specific_range_fits_best) {
   static_assert(media_type_fit("text/*", "textual/csv") == 0);
   static_assert(RawOf<"*/*">::first_type == "application/octet-stream");
   static_assert(RawOf<"image/*">::first_type.empty());
-  const ContentOf<Rows, RawOf<"*/*">> content = RawOf<"*/*">{"x", "image/webp"};
+  const ContentOf<PngOrText, RawOf<"*/*">> content = RawOf<"*/*">{"x", "image/webp"};
   EXPECT_EQ(content.type(), "image/webp");
 }
 

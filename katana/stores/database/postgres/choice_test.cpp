@@ -7,14 +7,14 @@
 namespace katana::database::postgres {
 namespace {
 
-constexpr Duration slow = milliseconds(5);
+constexpr Duration slow_after = milliseconds(5);
 
-std::size_t chosen(std::vector<Candidate> candidates) { return choose(candidates, 4, slow); }
+std::size_t chosen(std::vector<Candidate> candidates) { return choose(candidates, 4, slow_after); }
 
 TEST(PostgresChoice, statements_of_a_turn_go_together) {
   EXPECT_EQ(chosen({{}, {.load = 2, .given_this_turn = true}}), 1u);
   EXPECT_EQ(chosen({{}, {.load = 4, .given_this_turn = true}}), 0u) << "until it is full";
-  EXPECT_EQ(chosen({{}, {.load = 2, .given_this_turn = true, .age = slow}}), 0u)
+  EXPECT_EQ(chosen({{}, {.load = 2, .given_this_turn = true, .age = slow_after}}), 0u)
       << "not behind a slow one";
 }
 
@@ -27,7 +27,7 @@ TEST(PostgresChoice, quick_statements_are_pipelined_before_a_connection_is_opene
 }
 
 TEST(PostgresChoice, nothing_goes_behind_a_slow_statement_or_above_the_depth) {
-  EXPECT_EQ(chosen({{.load = 1, .age = slow}}), no_candidate);
+  EXPECT_EQ(chosen({{.load = 1, .age = slow_after}}), no_candidate);
   EXPECT_EQ(chosen({{.load = 4}}), no_candidate);
   EXPECT_EQ(chosen({}), no_candidate);
 }
