@@ -108,6 +108,56 @@ class HeadersTest(Folder):
         (header,) = self.read().values()
         self.assertEqual([each.name for each in headers.undocumented(header)], ["level", "State"])
 
+    def test_names_whose_meaning_is_said_elsewhere_need_no_comment(self):
+        text = """\
+// Form: how a type is written as text.
+#pragma once
+
+namespace katana {
+
+template <class T>
+struct Form;
+
+template <>
+struct Form<int> {
+  static int parse(const char* text);
+};
+
+class Tank {
+ public:
+  explicit Tank(int litres);
+  Tank(const Tank&) = delete;
+  bool operator==(const Tank&) const = default;
+  const char* begin() const;
+  const char* end() const;
+  int size() const;
+
+ private:
+  struct Valve;
+};
+
+struct Tank::Valve {
+  int turn();
+};
+
+template <class T>
+struct Bare {};
+template <>
+struct Bare<int> {};
+
+}  // namespace katana
+"""
+        files = self.write({"katana/base/form.hpp": text})
+        with tempfile.TemporaryDirectory() as folder:
+            (header,) = headers.read(self.root, folder, headers.public_headers(files)).values()
+        self.assertEqual([each.name for each in headers.undocumented(header)], ["Tank", "Bare", "Bare<int>"])
+        self.assertNotIn("Valve", [each.name for each in header.entities])
+
+    def test_a_member_has_the_help_of_its_description_where_it_is_said(self):
+        helps = headers.help_texts(['inline constexpr auto notice =\n    rules::help("so long (503)");\n',
+                                    'KATANA_DESCRIBE(Tank, (litres, help("of water")), (notice, option_rules::notice))\n'])
+        self.assertEqual(helps, {("Tank", "litres"): "of water", ("Tank", "notice"): "so long (503)"})
+
     def test_a_page_shows_contract_declaration_and_comment(self):
         (self.root / "CMakeLists.txt").write_text('katana_component(base ABOUT "tanks" MODULES base)\n')
         pages = api.Pages(self.root, self.read()).all()

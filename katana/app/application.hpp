@@ -269,12 +269,17 @@ class ApplicationCore {
  protected:
   explicit ApplicationCore(ApplicationOptions options);
 
+  // Reads and checks the configuration, once, before anything starts. The Error names every wrong
+  // key.
   virtual Result<void> load(config::Sources sources, config::Additions additions) = 0;
+  // Reads the same sources again, for reload(). After an Error the old values stay.
   virtual Result<config::Reloaded> load_again() = 0;
+  // The current values; a reader may keep them across a reload. Any thread.
   virtual std::shared_ptr<const ApplicationSettings> settings() const = 0;
   // Of what is loaded; null: no part has it.
   virtual std::shared_ptr<const void> settings_of_part(Bytes group) const = 0;
   virtual std::vector<std::string> setting_notes() const = 0;  // see Config::notes()
+  // The texts behind --print-config, --print-defaults and --print-schema; secrets are not shown.
   virtual std::string print_settings() const = 0;
   virtual std::string print_defaults(config::Additions additions) const = 0;
   virtual std::string print_schema(config::Additions additions) const = 0;

@@ -24,20 +24,23 @@
 
 namespace katana::app {
 
+// Name of a job -> its settings: the section `jobs` of the configuration.
 using JobSettingsMap = std::map<std::string, JobSettings>;
 
+// What start() needs to run the jobs. All references outlive stop().
 struct ApplicationJobsPlace {
-  net::Reactor& reactor;
-  metrics::Registry& metrics;
-  metrics::HealthChecks& checks;
-  jobs::JobLock* lock = nullptr;  // null: a job that needs one does not start
-  FailureObserver* failures = nullptr;
-  log::Logger logger = {};
+  net::Reactor& reactor;                   // on which the jobs run
+  metrics::Registry& metrics;              // katana_job_… are registered here
+  metrics::HealthChecks& checks;           // each enabled job adds one
+  jobs::JobLock* lock = nullptr;           // null: a job that needs one does not start
+  FailureObserver* failures = nullptr;     // told of failed runs; null: nobody
+  log::Logger logger = {};                 // of starts, ends and retries; default: discards
   std::optional<std::uint64_t> seed = {};  // of the jitter; none: by chance
 };
 
 class ApplicationJobs {
  public:
+  // Before check() and start(). Both report an invalid job, or a name that is used twice.
   void add(jobs::Job job);
   bool empty() const noexcept { return entries_.empty(); }
   // Some job that is enabled is run by one instance only.

@@ -25,12 +25,13 @@
 
 namespace katana::app {
 
+// What start() needs to run the queue. All references outlive stop().
 struct ApplicationQueuesPlace {
-  net::Reactor& reactor;
-  metrics::Registry& metrics;
-  metrics::HealthChecks& checks;
-  FailureObserver* failures = nullptr;
-  log::Logger logger = {};
+  net::Reactor& reactor;                     // on which the handlers run
+  metrics::Registry& metrics;                // katana_queue_… are registered here
+  metrics::HealthChecks& checks;             // the queue's health check is added here
+  FailureObserver* failures = nullptr;       // told of failed attempts; null: nobody
+  log::Logger logger = {};                   // of attempts and dead jobs; default: discards
   std::optional<std::uint64_t> seed = {};    // of jitter; none: by chance
   Duration drain_timeout = {};               // http.drain_timeout: jobs are given back before
   const DatabaseDrivers* drivers = nullptr;  // null: nothing listens for notifications
@@ -38,6 +39,7 @@ struct ApplicationQueuesPlace {
 
 class ApplicationQueues {
  public:
+  // Before check() and start(). Both report an invalid handler, or a queue that has two.
   void add(queue::QueueHandler handler) { handlers_.push_back(std::move(handler)); }
   bool empty() const noexcept { return handlers_.empty(); }
 

@@ -49,8 +49,9 @@ struct BearerSettings {
   bool given() const noexcept { return !jwks_url.empty() || !keys_file.empty(); }
 };
 
+// The section `auth` of the configuration.
 struct AuthSettings {
-  BearerSettings bearer;
+  BearerSettings bearer;  // who signs tokens, and what a valid one has
 };
 
 }  // namespace katana::app

@@ -41,8 +41,9 @@ struct NamedCacheSettings {
 enum class CacheLevel : std::uint8_t { none, redis };
 KATANA_DESCRIBE_ENUM(CacheLevel, none, redis)
 
+// The section `cache` of the configuration.
 struct CacheSettings {
-  HttpCacheSettings http;
+  HttpCacheSettings http;  // of whole replies, in memory
   CacheLevel second_level = CacheLevel::none;
   bool listen = true;
   RedisSettings redis;

@@ -28,19 +28,20 @@ struct CommandLine {
   std::optional<std::string> config = {};  // a file that must be there
   std::vector<std::string> sets = {};      // "key=value", in their order; --port and --database too
   std::vector<std::string> set_flags = {};  // of each of `sets` its flag; empty: --set
-  bool print_config = false;
-  bool check_config = false;
-  bool strict = false;  // what is insecure is an error
-  bool print_defaults = false;
-  bool print_schema = false;
-  bool print_routes = false;
-  bool print_openapi = false;
-  std::string document = {};  // of print_openapi; empty: the first
-  bool health_check = false;
-  bool list_engines = false;
-  bool help = false;
-  bool version = false;
+  bool print_config = false;    // prints the values in effect, without secrets, and exits
+  bool check_config = false;    // checks the configuration, and exits: 0 or 2
+  bool strict = false;          // what is insecure is an error
+  bool print_defaults = false;  // prints every key with its default, as YAML, and exits
+  bool print_schema = false;    // prints the JSON Schema of the configuration, and exits
+  bool print_routes = false;    // prints method and pattern of each route, and exits
+  bool print_openapi = false;   // prints the OpenAPI description, and exits
+  std::string document = {};    // of print_openapi; empty: the first
+  bool health_check = false;    // asks /health of the running program, and exits: 0 or 1
+  bool list_engines = false;    // prints the I/O engines and whether they run here, and exits
+  bool help = false;            // prints the flags, and exits
+  bool version = false;         // prints name and version, and exits
 
+  // Appends to both lists. `flag` is what errors call the setting by; empty: --set.
   void add_set(std::string set, std::string flag = {}) {
     sets.push_back(std::move(set));
     set_flags.push_back(std::move(flag));

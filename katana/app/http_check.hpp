@@ -23,9 +23,10 @@
 
 namespace katana::app {
 
+// Which URL the check requests, how long it waits, and how its result counts.
 struct HttpCheckOptions {
-  std::string name;
-  std::string url;  // asked for by GET; a status of 200 to 299 is well
+  std::string name;  // in /ready and in metrics; unique among the checks
+  std::string url;   // asked for by GET; a status of 200 to 299 is well
   // Not liveness, unless a restart of this process would help the other one.
   metrics::CheckKind kind = metrics::CheckKind::readiness;
   Duration timeout = seconds(2);    // for all of it: name, connection, TLS, reply, another attempt

@@ -36,7 +36,7 @@ class IdempotencyKeys {
   // Without a store: everything that is wrong.
   static Result<void> check(const IdempotencySettings& settings, bool has_database, bool has_redis);
 
-  idempotency::Idempotency& keys() noexcept { return keys_; }
+  idempotency::Idempotency& keys() noexcept { return keys_; }  // valid as long as this object
 
  private:
   explicit IdempotencyKeys(idempotency::Idempotency keys) noexcept : keys_(std::move(keys)) {}

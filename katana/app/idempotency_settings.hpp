@@ -20,12 +20,15 @@ KATANA_DESCRIBE_ENUM(Scope, principal, everyone)
 
 namespace app {
 
+// Where keys and stored replies are kept: in the process, in the database, or in Redis.
 enum class KeyPlace : std::uint8_t { memory, database, redis };
 KATANA_DESCRIBE_ENUM(KeyPlace, memory, database, redis)
 
+// The section `idempotency` of the configuration; off by default.
 struct IdempotencySettings : idempotency::Options {
   IdempotencySettings() { enabled = false; }
   KeyPlace store = KeyPlace::memory;
+  // Limits of KeyPlace::memory; the other stores ignore them.
   idempotency::MemoryStoreOptions memory;
   bool make_table = true;
 };

@@ -22,6 +22,7 @@ struct InsecureSetting {
   std::string describe() const;
 };
 
+// A file with a secret, whose mode the start checks.
 struct SecretFile {
   std::string key;   // of the configuration
   std::string file;  // empty: none is set

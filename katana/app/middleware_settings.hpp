@@ -27,10 +27,12 @@ struct RateLimitSettings : RateLimitOptions {
   std::uint32_t lease = 5;
 };
 
+// The section `http.concurrency`: limits requests that are handled at once.
 struct ConcurrencySettings : ConcurrencyLimitOptions {
   bool enabled = false;
 };
 
+// The section `http.load_shedding`: refuses requests while the server is overloaded.
 struct LoadSheddingSettings : LoadSheddingOptions {
   bool enabled = false;
 };

@@ -16,6 +16,7 @@
 
 namespace katana::app::option_rules {
 
+// Largest limit that a counter of 16 bits can hold.
 inline constexpr std::size_t counted_max = UINT16_MAX - 1;
 
 }  // namespace katana::app::option_rules

@@ -22,6 +22,7 @@ namespace katana::app {
 // Of /health on a listener without TLS if there is one, else on the first.
 Result<std::string> own_health_url(const ApplicationSettings& settings);
 
+// Blocks until the reply is there, at most `timeout`.
 Result<void> check_own_health(const ApplicationSettings& settings, Duration timeout = seconds(5));
 
 }  // namespace katana::app

@@ -61,8 +61,8 @@ class Pools;
 
 // What a part is started with.
 struct PartContext {
-  log::Log& log;
-  Pools& pools;
+  log::Log& log;                           // the program's; outlives the part
+  Pools& pools;                            // the thread pools of `pools`; outlive the part
   database::Database* database = nullptr;  // null: the program has none
   // In a test or while the program only describes itself (embedding.hpp): there is no network.
   bool embedded = false;
@@ -101,7 +101,9 @@ class Part {
   // Adds values that expose the program.
   virtual void judge(std::vector<InsecureSetting>& findings) const { (void)findings; }
 
+  // Blocks its thread, not a reactor. After an Error stop() is not called.
   virtual Result<void> start(const PartContext& context) = 0;
+  // Registers the services that it offers; called once, after start().
   virtual void provide(registry::Registry& registry) { (void)registry; }
   // Adds its metrics and health checks; see metrics::HealthChecks for what /ready makes of them.
   virtual Result<void> observe(metrics::Registry& metrics, metrics::HealthChecks& checks) {

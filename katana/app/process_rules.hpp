@@ -31,7 +31,7 @@ struct ProcessNeeds {
   std::vector<std::string> writes = {};  // likewise
   bool database = false;                 // the program has drivers
   bool connections = false;              // it has a client
-  PartNeeds parts = {};
+  PartNeeds parts = {};                  // what Part::add_needs() collected from all parts
 };
 
 // Absolute paths, each once. A file is named by its folder, because it may be replaced.

@@ -30,6 +30,8 @@ struct QueueHandlerSettings {
   Duration dead_kept = {};
 };
 
+// The section `queue` of the configuration. `handlers` has the settings of each handler by its
+// name.
 struct QueueSettings {
   bool make_table = true;
   bool notify = true;

@@ -56,7 +56,7 @@ struct SessionSettings : sessions::SessionOptions {
   SessionPlace store = SessionPlace::off;
   std::vector<std::string> keys;
   std::string keys_file;
-  sessions::MemoryStoreOptions memory;
+  sessions::MemoryStoreOptions memory;  // limits of the store in memory; other stores ignore them
   bool make_table = true;
 };
 

@@ -29,8 +29,10 @@ namespace katana::app {
 class ServiceManager {
  public:
   using Variables = std::function<const char*(const char* name)>;  // as std::getenv
+  // Descriptor of the first passed socket (SD_LISTEN_FDS_START).
   static constexpr int first_listener = 3;
 
+  // From these variables. An Error: one of them is malformed, or the socket cannot be opened.
   static Result<ServiceManager> make(const Variables& variables, int process_id);
   // Of this process. The children that it starts are not to take them for theirs.
   static Result<ServiceManager> of_this_process();

@@ -84,23 +84,24 @@ struct HttpSettings : session::HttpOptions, net::ReactorOptions {
   Duration idle_timeout = session::HttpOptions().limits.idle_timeout;
   Duration head_timeout = session::HttpOptions().limits.head_timeout;
   Duration content_timeout = session::HttpOptions().limits.content_timeout;
-  TlsSettings tls;
+  TlsSettings tls;  // off unless a certificate is set
   std::vector<std::string> hosts;
   server::RequestIdTrust trust_request_ids = server::RequestIdTrust::automatic;
   server::ProxyProtocol proxy_protocol = server::ProxyProtocol::off;
   server::HttpVersions versions = server::HttpVersions::any;
-  net::ClientLimitOptions clients;
-  RouteDefaults routes;
-  FormLimits forms;
-  RateLimitSettings rate_limit;
-  ConcurrencySettings concurrency;
-  LoadSheddingSettings load_shedding;
-  SecurityHeaderSettings security_headers;
-  CsrfSettings csrf;
+  net::ClientLimitOptions clients;          // connections of one client address
+  RouteDefaults routes;                     // what routes have that set nothing themselves
+  FormLimits forms;                         // limits of multipart and URL-encoded forms
+  RateLimitSettings rate_limit;             // off by default
+  ConcurrencySettings concurrency;          // off by default
+  LoadSheddingSettings load_shedding;       // off by default
+  SecurityHeaderSettings security_headers;  // off by default
+  CsrfSettings csrf;                        // off by default
   Duration drain_notice = milliseconds(100);
   Duration drain_timeout = seconds(10);
 };
 
+// The section `log`: levels, outputs and what happens when they cannot keep up.
 struct LogSettings {
   std::string levels = "info";
   bool console = true;
@@ -114,6 +115,7 @@ struct LogSettings {
   log::WhenFull when_full = log::WhenFull::drop;
 };
 
+// The section `operations`: a separate listener for /metrics, /health and /ready. Port 0: none.
 struct OperationsSettings {
   std::string address = "127.0.0.1";
   std::uint16_t port = 0;
@@ -129,6 +131,7 @@ enum class ReplyCheckUse : std::uint8_t {
 };
 KATANA_DESCRIBE_ENUM(ReplyCheckUse, development, report, refuse, off)
 
+// The section `requests`: ids, access log, metrics and the checks of replies.
 struct RequestSettings {
   bool ids = true;
   bool access_log = true;
@@ -142,6 +145,7 @@ struct RequestSettings {
   ReplyCheckUse check_replies = ReplyCheckUse::development;  // against the program's documents
 };
 
+// One entry of `monitor.upstreams`: a service that /ready asks by GET.
 struct UpstreamSettings {
   std::string url;
   Duration timeout = seconds(2);
@@ -149,17 +153,20 @@ struct UpstreamSettings {
   std::string authorities_file;
 };
 
+// The section `monitor`: stalled reactors, and the services that the program depends on.
 struct MonitorSettings {
   Duration stall = milliseconds(100);
   std::map<std::string, UpstreamSettings> upstreams;
 };
 
+// One entry of `pools`: a pool of threads for blocking work. threads_max 0: one for each CPU.
 struct PoolSettings {
   unsigned threads_min = 1;
   unsigned threads_max = 0;
   std::uint32_t queue_max = 16 * 1024;
 };
 
+// The section `database`: which database, and how the program waits for it.
 struct DatabaseSettings {
   std::string url = "sqlite:var/katana.db";
   std::string password_file;
@@ -174,8 +181,8 @@ struct DatabaseSettings {
   unsigned connections_max = 16;
   Duration slow_statement = milliseconds(200);
   bool statement_metrics = true;
-  database::SqliteLimits sqlite;
-  database::PostgresLimits postgres;
+  database::SqliteLimits sqlite;      // ignored by other drivers
+  database::PostgresLimits postgres;  // ignored by other drivers
 };
 
 // What the process gives up before it serves; see app/process_rules.hpp.
@@ -191,39 +198,42 @@ struct ProcessSettings {
   bool core_dumps = false;
 };
 
+// `jobs.NAME.retry`. A value that is absent keeps what the program says of the job.
 struct JobRetrySettings {
   std::optional<unsigned> retries_max;
   std::optional<Duration> delay;
   std::optional<Duration> delay_max;
 };
 
+// One entry of `jobs`. An empty schedule keeps the one that the program gives the job.
 struct JobSettings {
   bool enabled = true;
   std::string schedule;
   JobRetrySettings retry;
 };
 
+// Every section that any program may have. A program offers those that it describes.
 struct ApplicationSettings {
   bool development = false;
-  HttpSettings http;
-  OperationsSettings operations;
-  LogSettings log;
-  RequestSettings requests;
-  MonitorSettings monitor;
+  HttpSettings http;                          // the first listener, and limits of all
+  OperationsSettings operations;              // /metrics, /health, /ready
+  LogSettings log;                            // outputs and levels
+  RequestSettings requests;                   // ids, access log, statistics of requests
+  MonitorSettings monitor;                    // stalled reactors and upstream services
   std::map<std::string, PoolSettings> pools;  // "work" is there in any case
   DatabaseSettings database;                  // for descriptions that name it
   QueueSettings queue;                        // likewise
-  SessionSettings sessions;
-  AuditSettings audit;
-  CacheSettings cache;
-  IdempotencySettings idempotency;
-  client::HttpClientOptions client;  // for the program's HttpClient
-  AuthSettings auth;
-  RedisSettings redis;
-  DocsSettings docs;  // for programs that have a renderer
+  SessionSettings sessions;                   // off by default
+  AuditSettings audit;                        // off by default
+  CacheSettings cache;                        // of replies, and of caches by name
+  IdempotencySettings idempotency;            // off by default
+  client::HttpClientOptions client;           // for the program's HttpClient
+  AuthSettings auth;                          // verification of bearer tokens
+  RedisSettings redis;  // used by sessions, caches, limits and locks that ask for it
+  DocsSettings docs;    // for programs that have a renderer
   std::map<std::string, JobSettings> jobs;
-  ProcessSettings process;
-  RestartSettings restart;
+  ProcessSettings process;  // rights that the process gives up
+  RestartSettings restart;  // zero-downtime restarts
 };
 KATANA_DESCRIBE(ApplicationSettings,
                 (development,

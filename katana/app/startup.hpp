@@ -28,22 +28,25 @@
 
 namespace katana::app {
 
+// One part of a program, and how it starts and stops.
 struct StartStep {
-  std::string name;
+  std::string name;                     // unique; other steps name it in `needs`
   std::vector<std::string> needs = {};  // names of other parts
-  std::function<Result<void>()> start;
+  std::function<Result<void>()> start;  // may block; an Error stops what has started
   std::function<void()> stop = {};  // only of a part that started; none: there is nothing to stop
   std::string remedy = {};          // what to do when it fails, as a sentence; may be empty
 };
 
+// How long the start of one part took.
 struct PartReport {
-  std::string name;
+  std::string name;     // StartStep::name
   Duration began = {};  // since the first part
-  Duration took = {};
+  Duration took = {};   // from the call of its start() to its return
 };
 
 class Startup {
  public:
+  // Replaces the monotonic clock in tests.
   using Clock = std::function<Instant()>;
 
   explicit Startup(Clock clock = {});  // none: the machine's
@@ -51,6 +54,7 @@ class Startup {
   Startup& operator=(const Startup&) = delete;
   ~Startup();  // stop()
 
+  // Before start(). An unknown or circular need is an Error of start().
   void add(StartStep part);
   // Without a thread: parts that do not need one another start in the order of add().
   void start_one_by_one() noexcept { threads_ = false; }

@@ -24,10 +24,11 @@
 
 namespace katana::app {
 
-Result<void> add_pool_metrics(metrics::Registry& registry, const Pools& pools);
-Result<void> add_bus_metrics(metrics::Registry& registry, const bus::Bus& bus);
+Result<void> add_pool_metrics(metrics::Registry& registry, const Pools& pools);  // katana_pool_…
+Result<void> add_bus_metrics(metrics::Registry& registry, const bus::Bus& bus);  // katana_bus_…
+// katana_database_…
 Result<void> add_database_metrics(metrics::Registry& registry, const database::Database& database);
-Result<void> add_log_metrics(metrics::Registry& registry, const log::Log& log);
+Result<void> add_log_metrics(metrics::Registry& registry, const log::Log& log);  // katana_log_…
 // Of the whole process: what process.sandbox refused.
 Result<void> add_sandbox_metrics(metrics::Registry& registry);
 

@@ -41,25 +41,25 @@ namespace katana::testing {
 
 // A request as it was sent, and what came.
 struct RecordedExchange {
-  std::string_view method;
-  std::string_view target;
-  const TestFields& fields;
-  std::string_view content;
+  std::string_view method;        // "GET"
+  std::string_view target;        // path and query, as sent
+  const TestFields& fields;       // of the request
+  std::string_view content;       // body of the request
   bool has_whole_content = true;  // false: it was sent in pieces
-  const TestReply& reply;
+  const TestReply& reply;         // also one without a status, when the connection broke
 };
 
 // Which operations and replies of a description tests have met.
 struct ContractCoverage {
   struct Operation {
-    std::string name;  // "GET /items/{id}"
-    std::size_t count = 0;
+    std::string name;                           // "GET /items/{id}"
+    std::size_t count = 0;                      // requests of the tests that it served
     std::set<std::string> seen_statuses = {};   // as the description has them: "200", "4XX"
     std::set<std::string> other_statuses = {};  // described, and never seen
   };
   std::vector<Operation> operations = {};               // in the order of the description
   std::map<std::string, std::size_t> undescribed = {};  // "GET /health", and how often
-  std::size_t operations_seen() const noexcept;
+  std::size_t operations_seen() const noexcept;         // operations with a count above 0
   // A table for people: what was never seen first.
   std::string describe() const;
 };

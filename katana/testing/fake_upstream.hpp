@@ -35,7 +35,7 @@ namespace katana::testing {
 
 // What the program has asked of the upstream.
 struct UpstreamRequest {
-  std::string method;
+  std::string method;     // "POST"
   std::string target;     // with its query
   TestFields fields;      // as they came
   std::string content;    // of a route; what none serves is not read

@@ -27,8 +27,8 @@ namespace katana::testing {
 // What a handler finds beside its request.
 struct CallOptions {
   const registry::Services* services = nullptr;  // of Inject<T>
-  RouteOptions route = {};
-  TestOptions test = {};
+  RouteOptions route = {};                       // timeouts and limits of the route
+  TestOptions test = {};                         // limits of the test
 };
 
 namespace detail {

@@ -29,6 +29,7 @@ class TestLoop final : private VirtualWallClock {
   TestLoop(engine::SimNetwork& network, Duration thread_wait,
            std::function<bool()> waits_for_time = {});
 
+  // For connections and faults of the test.
   engine::SimNetwork& network() noexcept { return network_; }
   // Virtual: moves by turns alone.
   Instant now() const noexcept { return network_.now(); }

@@ -25,7 +25,7 @@ using TestFields = std::vector<std::pair<std::string, std::string>>;
 
 class TestReply {
  public:
-  using Fields = TestFields;
+  using Fields = TestFields;  // name and value, in the order of the reply
 
   TestReply(unsigned status, Fields fields, std::string content)
       : status_(status), fields_(std::move(fields)), content_(std::move(content)) {}

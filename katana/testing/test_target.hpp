@@ -24,7 +24,7 @@ class TestTarget {
   TestTarget(const TestTarget&) = delete;
   TestTarget& operator=(const TestTarget&) = delete;
 
-  net::Reactor& reactor;
+  net::Reactor& reactor;                        // on which the service runs; outlives this object
   std::uint16_t port = 0;                       // of its first listener
   std::vector<ServiceDocument> documents = {};  // of its service
 };

@@ -212,6 +212,22 @@ def contract_names(summary):
     return set(re.findall(r"\w+", re.sub(r"<[^>]*>", "", head[1]))) if head else set()
 
 
+def specialised(entity):
+    """The template that an explicit specialisation, or a member of one, is that of: `TextForm` of `TextForm<Uuid>`."""
+    words = re.match(r"(?:\w+::)*(\w+) ?<.*>$", entity.name) or re.match(r"(?:\w+::)*(\w+) ?<.*>$", entity.scope)
+    return words[1] if words else None
+
+
+def mark_specialisations(headers):
+    """The comment of a template says what its specialisations and their members are."""
+    entities = [entity for header in headers for entity in header.entities]
+    templates = {entity.name for entity in entities if entity.documented and not specialised(entity)}
+    for entity in entities:
+        if specialised(entity) in templates:
+            for each in (entity, *entity.members):
+                each.documented = True
+
+
 def mark_documented(entities, lines, leads):
     """Sets `documented`: by a comment of its own, that of its group or an overload, or by convention."""
     previous, leading = None, False  # leading: a comment above is for those that follow without a gap, too
@@ -233,16 +249,24 @@ def mark_documented(entities, lines, leads):
                 value.documented = True
 
 
+def private_types(text):
+    """Classes that a private section only declares, and that are defined below their class."""
+    sections = re.findall(r"^ *private:\n(.*?)^(?: *(?:public|protected):|\};)", text, re.M | re.S)
+    return {name for section in sections for name in re.findall(r"^ *(?:struct|class) (\w+);", section, re.M)}
+
+
 DESCRIBE = re.compile(r"^KATANA_DESCRIBE(?:_STRICT|_DERIVED)?\(\s*([\w:]+)\s*,", re.M)
 LIST_MACRO = re.compile(r"^#define (KATANA_\w+_)\s+((?:[^\n]*\\\n)*[^\n]*)$", re.M)
 QUOTED = r'"(?:[^"\\]|\\.)*"'
 HELP = re.compile(rf"""\(\s*(\w+)\s*,((?:[^()"]|{QUOTED}|\((?:[^()"]|{QUOTED}|\([^()]*\))*\))*)\)""")
 HELP_TEXT = re.compile(r"\bhelp\(\s*((?:\"(?:[^\"\\]|\\.)*\"\s*)+)")
+NAMED_HELP = re.compile(r"\bauto (\w+) =\s+(?:rules::)?(help\(\s*(?:\"(?:[^\"\\]|\\.)*\"\s*)+\))")
 
 
 def help_texts(texts):
     """(name of a described struct, member) -> its help, which is its comment. Macros with lists are looked into."""
     lists = {match[1]: match[2].replace("\\\n", "\n") for text in texts for match in LIST_MACRO.finditer(text)}
+    named = {match[1]: match[2] for text in texts for match in NAMED_HELP.finditer(text)}
     found = {}
     for text in texts:
         for match in DESCRIBE.finditer(text):
@@ -256,7 +280,8 @@ def help_texts(texts):
                 at += 1
             body = re.sub(r"\bKATANA_\w+_\b", lambda name: lists.get(name[0], name[0]), text[match.end():at - 1])
             for member in HELP.finditer(body):
-                if words := HELP_TEXT.search(member[2]):
+                rules = re.sub(r"\boption_rules::(\w+)", lambda rule: named.get(rule[1], rule[0]), member[2])
+                if words := HELP_TEXT.search(rules):
                     name = match[1].rpartition("::")[2]
                     found[name, member[1]] = "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', words[1]))
     return found
@@ -328,10 +353,13 @@ def read(root, folder, files):
     for name in files:
         text = (root / name).read_text()
         summary, contract = contract_of(text)
-        listed = sorted(entities[name], key=lambda each: (each.line, each.name))
+        private = private_types(text)
+        listed = sorted((each for each in entities[name] if not ("::" in each.scope and each.name in private)),
+                        key=lambda each: (each.line, each.name))
         mark_documented(listed, text.split("\n"), contract_names(summary))
         take_helps(listed, helps)
         headers[name] = Header(name, summary, contract, listed)
+    mark_specialisations(headers.values())
     return headers
 
 

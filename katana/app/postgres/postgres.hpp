@@ -19,6 +19,7 @@
 
 namespace katana::app {
 
+// For ApplicationOptions::database: opens URLs that begin with "postgresql:".
 DatabaseDriver postgres() noexcept;
 // What it opens for these settings, without migrations: for postgres::Notifications, which have a
 // connection of their own.

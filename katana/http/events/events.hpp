@@ -75,11 +75,12 @@ enum class SlowReader : std::uint8_t { drop_oldest, disconnect };
 
 // Limits of a topic.
 struct EventTopicOptions {
+  // What happens to a subscriber that falls behind.
   SlowReader slow_reader = SlowReader::drop_oldest;
-  std::size_t events_kept_max = 256;
-  std::size_t bytes_kept_max = 1024 * 1024;
-  std::size_t event_bytes_max = 64 * 1024;
-  std::size_t subscribers_max = 1024;
+  std::size_t events_kept_max = 256;  // for readers that come back with Last-Event-ID; at least 1
+  std::size_t bytes_kept_max = 1024 * 1024;  // bytes of the same; the older events go first
+  std::size_t event_bytes_max = 64 * 1024;   // of data and name; publish() fails above it
+  std::size_t subscribers_max = 1024;        // of all reactors; more are answered 503
   // Of the events that are kept, so many are told to a reader that comes for the first time.
   std::size_t recent_for_new = 0;
   Duration heartbeat = seconds(15);
@@ -95,14 +96,14 @@ struct EventTopicOptions {
 
 // What a topic has done since it was made.
 struct EventTopicStatistics {
-  std::uint64_t published = 0;
+  std::uint64_t published = 0;     // calls of publish() that succeeded
   std::uint64_t delivered = 0;     // given to connections
   std::uint64_t lost = 0;          // that readers were not told, as far as that was counted
   std::uint64_t gaps = 0;          // times that readers were told "lost" without a number
   std::uint64_t disconnected = 0;  // slow readers, by SlowReader::disconnect
   std::uint64_t refused = 0;       // no more subscribers than subscribers_max
   std::size_t subscribers = 0;     // at present
-  std::size_t events_kept = 0;
+  std::size_t events_kept = 0;     // at present
 };
 
 class EventTopic {

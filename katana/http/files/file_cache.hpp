@@ -26,18 +26,21 @@ namespace katana {
 
 // A file in the codings that there are of it.
 struct FileSet {
-  std::string path;  // relative to the folder
-  std::array<FileReference, http::coding_count> files;
-  Instant checked;
+  std::string path;                                     // relative to the folder
+  std::array<FileReference, http::coding_count> files;  // by coding; empty: there is no such file
+  Instant checked;  // when the files were last compared with the disk
 
+  // Empty: there is none in this coding.
   const FileReference& in(http::Coding coding) const noexcept {
     return files[static_cast<std::size_t>(coding)];
   }
+  // The same, to be changed.
   FileReference& in(http::Coding coding) noexcept {
     return files[static_cast<std::size_t>(coding)];
   }
+  // The file without a coding.
   const FileReference& plain() const noexcept { return in(http::Coding::identity); }
-  http::Codings codings() const noexcept;
+  http::Codings codings() const noexcept;  // those that there are files of
 };
 
 class FileCache {
@@ -46,9 +49,10 @@ class FileCache {
       : folder_(folder), options_(options) {}
   FileCache(const FileCache&) = delete;
 
+  // The time at the call, by both clocks.
   struct Clock {
-    Instant now;
-    std::int64_t wall_clock_s;
+    Instant now;                // monotonic; decides when to look at the disk again
+    std::int64_t wall_clock_s;  // Unix time; decides whether a date is a strong validator
   };
   // Null: a folder. The set is valid until the next call.
   Result<const FileSet*> find(Bytes path, Clock clock);

@@ -14,10 +14,11 @@
 
 namespace katana {
 
+// What the program says of a file; the rest is read from the file itself.
 struct FileDescription {
-  Bytes content_type;   // outlives the file
-  Bytes cache_control;  // empty: no field
-  http::Coding coding = http::Coding::identity;
+  Bytes content_type;                            // outlives the file
+  Bytes cache_control;                           // empty: no field
+  http::Coding coding = http::Coding::identity;  // of its content on disk
   bool varies = false;  // there are others of the same name in other codings
   bool hashes = false;  // its content may be read for the tag; the file is kept open
 };

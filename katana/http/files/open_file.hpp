@@ -26,8 +26,8 @@ namespace katana {
 
 // What tells whether a file is still the same.
 struct FileIdentity {
-  std::uint64_t device = 0;
-  std::uint64_t inode = 0;
+  std::uint64_t device = 0;  // st_dev of stat(2)
+  std::uint64_t inode = 0;   // st_ino of stat(2)
   std::uint64_t size = 0;
   std::int64_t modified_ns = 0;  // Unix time
   std::int64_t changed_ns = 0;   // of the inode: what utimes(2) cannot set back
@@ -45,7 +45,8 @@ class Descriptor {
     return *this;
   }
   ~Descriptor();
-  int get() const noexcept { return fd_; }
+  int get() const noexcept { return fd_; }  // -1: there is none; stays the Descriptor's
+  // The caller closes it from now on; -1: there was none.
   int release() noexcept { return std::exchange(fd_, -1); }
 
  private:
@@ -57,11 +58,13 @@ class Folder {
   // Fails also where the kernel has no openat2 (before Linux 5.6, or forbidden by a filter).
   static Result<Folder> open(const std::string& path);
 
+  // Of a Found: a regular file, or a folder.
   enum class Kind : std::uint8_t { file, folder };
+  // What find() opened, and what the kernel said of it then.
   struct Found {
-    Kind kind;
-    Descriptor descriptor;
-    FileIdentity identity;
+    Kind kind;              // never a socket, device or FIFO
+    Descriptor descriptor;  // open for reading
+    FileIdentity identity;  // at the moment of opening
   };
   // A regular file or a folder below this one; everything else there is not found. `path` is
   // relative; symbolic links are followed as long as they stay beneath.
@@ -79,19 +82,20 @@ class OpenFile final : public Retained {
  public:
   OpenFile(Descriptor opened, const FileIdentity& known) noexcept;
 
-  FileIdentity identity;
-  std::string entity_tag;      // with quotes; weak while the file may still change unnoticed
-  std::string fields;          // of every reply about it: complete lines
-  std::string content_fields;  // of those with its content, besides
-  Bytes content_type;
+  FileIdentity identity;         // at the moment of opening
+  std::string entity_tag;        // with quotes; weak while the file may still change unnoticed
+  std::string fields;            // of every reply about it: complete lines
+  std::string content_fields;    // of those with its content, besides
+  Bytes content_type;            // of Content-Type; refers to the program's text or to given_type
   std::string given_type;        // what content_type refers to, when that is not the program's
   bool is_strong = false;        // the entity tag
   bool is_date_strong = false;   // the date as well
   std::string content_mark;      // a digest for the tag; empty: none was made
   bool content_settled = false;  // the content cannot have changed since content_mark was made
 
+  // A range for a reply, in bytes. The part shares the file.
   FilePart part(std::uint64_t offset, std::uint64_t size) noexcept { return {this, offset, size}; }
-  std::int64_t modified_s() const noexcept;
+  std::int64_t modified_s() const noexcept;  // Unix time of the last change, rounded down
   // Empty: the date is a constant that tells nothing of the content. Reproducible builds set 0 or 1
   // (Nix, Guix, OSTree, container images) or the first date of ZIP archives, in 1980.
   std::optional<std::int64_t> told_modified_s() const noexcept;

@@ -50,6 +50,7 @@ class SpillFile {
   SpillFile(SpillFile&&) = delete;
   ~SpillFile();
 
+  // False: the file could not be written, for example because the disk is full.
   bool append(Bytes content) noexcept;
   std::uint64_t size() const noexcept { return size_; }
   // Fills `into` from `offset`; false when that much cannot be read.
@@ -66,15 +67,16 @@ class SpillFile {
 
 // One field of a form, or one file.
 struct FormPart {
-  std::string name;
-  std::string filename;  // what the peer says; never a path to write to
-  bool has_filename = false;
-  std::string content_type;
+  std::string name;           // of the form control; not unique: a form may repeat it
+  std::string filename;       // as the client says it; never a path to write to
+  bool has_filename = false;  // also true if filename is empty: a file control without a choice
+  std::string content_type;   // as the client says it; empty: the part has no Content-Type
   std::uint64_t size = 0;
   std::string text;                 // empty when it is in a file
   std::shared_ptr<SpillFile> file;  // its form's, of which it is a range; none when it is in `text`
   std::uint64_t file_offset = 0;    // where its `size` bytes begin
 
+  // Whether content() reads the file; false: it is in `text`.
   bool in_file() const noexcept { return file != nullptr; }
   // The content, wherever it is; of a file that cannot be read an Error.
   Result<std::string> content() const;
@@ -82,7 +84,7 @@ struct FormPart {
 
 // All parts, in their order.
 struct Form {
-  std::vector<FormPart> parts;
+  std::vector<FormPart> parts;  // in the order of the request
   // The first of that name; null when there is none.
   const FormPart* find(Bytes name) const noexcept;
 };

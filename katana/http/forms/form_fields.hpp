@@ -38,9 +38,9 @@ namespace katana {
 // A part of a form that is a file. A browser sends one without name and content where none was
 // chosen: that is as good as no part.
 struct FormFile {
-  std::string filename;  // what the peer says; never a path to write to
-  std::string content_type;
-  std::string content;
+  std::string filename;      // as the client says it; never a path to write to
+  std::string content_type;  // as the client says it; empty: the part has no Content-Type
+  std::string content;       // the whole file, in memory
 };
 // The heap bytes of the file's three strings; container::heap_bytes() calls it.
 inline std::size_t katana_heap_bytes(const FormFile& file) {
@@ -50,7 +50,7 @@ inline std::size_t katana_heap_bytes(const FormFile& file) {
 
 template <Described T>
 struct FormFields {
-  T value;
+  T value;  // valid by its description
   const T& operator*() const noexcept { return value; }
   const T* operator->() const noexcept { return &value; }
 };

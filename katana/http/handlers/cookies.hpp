@@ -61,10 +61,10 @@ struct SetCookie {
   std::string_view domain = {};                // empty: this host and no other
   std::optional<Duration> max_age = {};        // none: until the browser is closed
   std::optional<std::int64_t> expires_s = {};  // Unix time; max_age comes first
-  bool secure = true;
-  bool http_only = true;
-  SameSite same_site = SameSite::lax;
-  bool partitioned = false;
+  bool secure = true;                          // sent over TLS only
+  bool http_only = true;                       // hidden from scripts (document.cookie)
+  SameSite same_site = SameSite::lax;  // lax: also sent when a link leads here from another site
+  bool partitioned = false;  // CHIPS: one cookie jar for each top-level site; requires `secure`
 };
 
 // Adds Set-Cookie. Fails, and adds nothing, with what is wrong with the name, the value or the

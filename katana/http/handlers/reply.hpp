@@ -38,8 +38,8 @@ class Literal {
  public:
   template <std::size_t size>
   consteval Literal(const char (&text)[size])
-      : bytes_(text, size - 1) {}  // NOLINT: implicit on purpose
-  constexpr Bytes bytes() const noexcept { return bytes_; }
+      : bytes_(text, size - 1) {}                            // NOLINT: implicit on purpose
+  constexpr Bytes bytes() const noexcept { return bytes_; }  // lives as long as the program
 
  private:
   Bytes bytes_;

@@ -224,9 +224,11 @@ class Group {
 
  protected:
   explicit Group(std::shared_ptr<detail::ServiceParts> parts) : parts_(std::move(parts)) {}
+  // What get(), post() and the others do. Without a method the route serves any.
   void add(std::optional<http::Method> method, std::string_view pattern,
            std::unique_ptr<detail::Handler> handler, detail::HandlerTraits traits,
            const RouteOptions& options);
+  // What use() does. `phase` is where the functions stand among the middleware.
   void use_functions(detail::MiddlewareFunctions functions, Phase phase);
 
   std::shared_ptr<detail::ServiceParts> parts_;
@@ -259,7 +261,8 @@ class Router : public Group {
 // What a Router has become: immutable, and shared by all reactors. Copies share it.
 class Service {
  public:
-  std::size_t route_count() const noexcept;
+  std::size_t route_count() const noexcept;  // routes of all groups
+  // Of the route with this number, in the order of registration; REQUIRES index < route_count().
   const session::RouteMark& mark(std::uint32_t index) const noexcept;
   // In the order in which they were added.
   const std::vector<ServiceDocument>& documents() const noexcept;

@@ -110,10 +110,10 @@ class ArrayReader {
   enum class Kind : std::uint8_t { null, boolean, integer, real, text, array, object, end, broken };
   // One element, with its value where its kind has one.
   struct Element {
-    Kind kind = Kind::broken;
+    Kind kind = Kind::broken;  // which of the members below is set
     std::int64_t integer = 0;  // of a boolean, too
-    double real = 0;
-    Bytes text = {};  // of an array or an object with its brackets; until the next call
+    double real = 0;           // of Kind::real
+    Bytes text = {};           // of an array or an object with its brackets; until the next call
   };
   explicit ArrayReader(Bytes text) noexcept : rest_(text) {}
   // The next one; Kind::end once, behind the last.

@@ -93,6 +93,7 @@ KATANA_DESCRIBE(Levels, (usable, help("1 if calls can be answered, else 0.")),
                 (readers_busy, help("Those of them that execute a statement.")),
                 (streams_open, help("Streams of rows that are being read.")))
 
+// What a database has counted since it was opened, and its state now.
 struct Statistics : Counts, Levels {};
 
 // The database became unusable, for another reason than before, or usable again.
@@ -104,6 +105,7 @@ struct Outage {
 // Called by any thread, with a lock held: it calls nothing of the database.
 using OutageObserver = std::function<void(const Outage&)>;
 
+// What try_here() did with a request.
 enum class Attempt : std::uint8_t {
   done,       // here and now; see the outcome
   elsewhere,  // submit it as Order::read

@@ -30,8 +30,10 @@
 
 namespace katana::database {
 
+// Rows that are sent before the first reply is awaited.
 inline constexpr std::size_t batch_rows_together = 256;
 
+// Result of execute_many().
 struct BatchChanges {
   std::int64_t rows_changed = 0;     // of all
   std::vector<std::int64_t> by_row;  // of each row of parameters

@@ -31,7 +31,7 @@ namespace katana::database {
 template <class R>
 class One final : public Outcome {
  public:
-  using Value = std::optional<R>;
+  using Value = std::optional<R>;  // empty: the statement returned no row
   TypeMismatch take(const Row& row) override {
     if (value_) return {"one row is wanted, and the statement has more"};
     return reader_.read(row, value_.emplace());
@@ -52,7 +52,7 @@ class One final : public Outcome {
 template <class R>
 class Many final : public Outcome {
  public:
-  using Value = std::vector<R>;
+  using Value = std::vector<R>;  // in the order of the database
   TypeMismatch take(const Row& row) override { return reader_.read(row, rows_.emplace_back()); }
   void clear() noexcept override {
     rows_.clear();
@@ -69,7 +69,7 @@ class Many final : public Outcome {
 // How many rows a statement changed. Rows that it returns are left out.
 class Changes final : public Outcome {
  public:
-  using Value = std::int64_t;
+  using Value = std::int64_t;  // number of rows
   TypeMismatch take(const Row&) override { return {}; }
   void clear() noexcept override {}
   std::int64_t rows() const noexcept { return rows_changed; }
@@ -177,7 +177,7 @@ class Waiter {
 template <class Shape, std::size_t count = 0, std::size_t text_count = 0>
 class [[nodiscard]] Call {
  public:
-  using Value = typename Shape::Value;
+  using Value = typename Shape::Value;  // what co_await returns, in a Result
 
   template <class... Arguments>
   Call(Backend& backend, Order order, std::uint64_t transaction, Duration timeout, const Sql* sql,
@@ -192,6 +192,8 @@ class [[nodiscard]] Call {
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
 
+  // Made by co_await. It lives in the coroutine's frame, and withdraws the call if that is
+  // destroyed.
   class Awaiter {
    public:
     explicit Awaiter(Call& call) noexcept : call_(call) {}
@@ -240,6 +242,7 @@ class [[nodiscard]] Call {
   detail::Observation observation_;
 };
 
+// The Call whose parameters have these types.
 template <class Shape, class... Arguments>
 using CallFor = Call<Shape, parameters_of<Arguments...>, texts_of<Arguments...>>;
 

@@ -24,6 +24,7 @@
 
 namespace katana::database {
 
+// What went wrong, the same for every database.
 enum class Kind : std::uint8_t {
   busy,                  // another process holds the lock, longer than we were to wait
   constraint_violation,  // see constraint() and which()
@@ -38,8 +39,9 @@ enum class Kind : std::uint8_t {
   invalid_value,         // the database refuses a parameter: malformed or out of its type's range
   unknown_outcome,       // the answer to a write or a commit was lost: it may have taken effect
 };
-std::string_view kind_name(Kind kind) noexcept;
+std::string_view kind_name(Kind kind) noexcept;  // "constraint_violation", for logs and metrics
 
+// Which constraint a Kind::constraint_violation broke. none: the error is of another kind.
 enum class Constraint : std::uint8_t {
   none,
   unique,
@@ -50,8 +52,9 @@ enum class Constraint : std::uint8_t {
   exclusion,  // of PostgreSQL: another row stands where this one would
   other
 };
-std::string_view constraint_name(Constraint constraint) noexcept;
+std::string_view constraint_name(Constraint constraint) noexcept;  // "foreign_key", for logs
 
+// A katana::Error with a Kind; Result<T> of this namespace has it.
 class Error : public katana::Error {
  public:
   // `statement` and `detail` may be empty. The detail is for the log: it may name tables.
@@ -63,6 +66,7 @@ class Error : public katana::Error {
   static Error not_committed(const std::optional<Error>& cause);
   static Error violated(Constraint constraint, std::string_view which, std::string_view statement);
 
+  // For decisions in a program; message() is for people.
   Kind kind() const noexcept { return kind_; }
   // Nothing was done, and the same call, or the same transaction from its begin, may succeed now.
   bool retryable() const noexcept { return kind_ == Kind::conflict || kind_ == Kind::busy; }
@@ -86,9 +90,11 @@ class Error : public katana::Error {
   std::optional<std::size_t> row_;
 };
 
+// A value, or an Error of a database.
 template <class T>
 using Result = std::expected<T, Error>;
 
+// For functions that return a Result: `return fail(Kind::busy, "…")`.
 inline std::unexpected<Error> fail(Kind kind, std::string_view what,
                                    std::string_view statement = {}) {
   return std::unexpected(Error(kind, what, statement));

@@ -15,6 +15,7 @@
 
 namespace katana::database {
 
+// The keys of `database.sqlite`.
 struct SqliteLimits {
   std::size_t reads_waiting_max = 4096;
   std::size_t writes_waiting_max = 8192;
@@ -35,6 +36,7 @@ struct SqliteLimits {
   Duration probe_interval = milliseconds(250);
 };
 
+// The keys of `database.postgres`.
 struct PostgresLimits {
   unsigned pipeline_depth = 64;           // statements on their way on one connection
   unsigned reads_per_sync = 32;           // plain reads of a turn that share a sync; 1: none do

@@ -27,10 +27,11 @@
 
 namespace katana::database {
 
+// One migration that a program has, or that a database has applied.
 struct Migration {
-  std::uint32_t number = 0;
-  std::string file;  // the name of the file, without its folder
-  std::string checksum;
+  std::uint32_t number = 0;  // from 1, without gaps
+  std::string file;          // the name of the file, without its folder
+  std::string checksum;      // migration_checksum() of its text
   std::string text;          // empty for what is only known to have been applied
   std::string dialect = {};  // "sqlite", "postgres"; empty: for both
 };
@@ -43,8 +44,8 @@ struct MigrationReport {
 
 // A migration that the program carries with it: the name of its file, and its text.
 struct MigrationFile {
-  std::string file;
-  std::string text;
+  std::string file;  // "0001_create_users.sql", without a folder
+  std::string text;  // one or more SQL statements
 };
 
 // 16 hexadecimal digits. Line ends of CR LF count as LF, so that a checkout does not change them.

@@ -24,12 +24,13 @@ namespace katana::database {
 
 template <class T>
 struct Range {
-  std::optional<T> lower = std::nullopt;
-  std::optional<T> upper = std::nullopt;
-  bool has_lower = true;  // the bound itself is a part of it
-  bool has_upper = false;
-  bool is_empty = false;  // then there are no bounds
+  std::optional<T> lower = std::nullopt;  // empty: no lower bound
+  std::optional<T> upper = std::nullopt;  // empty: no upper bound
+  bool has_lower = true;                  // the bound itself is a part of it
+  bool has_upper = false;                 // the upper bound belongs to the range
+  bool is_empty = false;                  // then there are no bounds
 
+  // Whether `value` lies in the range. Never for an empty one.
   bool contains(const T& value) const {
     if (is_empty) return false;
     if (lower && (has_lower ? value < *lower : !(*lower < value))) return false;

@@ -39,8 +39,8 @@ inline constexpr std::size_t members_max = 80;  // of a described struct
 
 // Which column goes to which member of a struct.
 struct Mapping {
-  const void* of = nullptr;  // the struct
-  std::array<std::uint16_t, members_max> columns{};
+  const void* of = nullptr;                          // the struct
+  std::array<std::uint16_t, members_max> columns{};  // by member: number of its column
 };
 
 class Row {
@@ -58,8 +58,8 @@ class Row {
 // Why a row was not read: null when it was. `column` is a name, or empty. `why` is good until this
 // thread's next misfit.
 struct TypeMismatch {
-  const char* why = nullptr;
-  Bytes column = {};
+  const char* why = nullptr;  // "expected integer, got text"; null: the row was read
+  Bytes column = {};          // empty: the mismatch concerns no single column
   explicit operator bool() const noexcept { return why != nullptr; }
 };
 
@@ -230,11 +230,13 @@ const char* read_value(const Value& value, T& out) {
 
 }  // namespace detail
 
+// Reads rows of one result into values of T. One reader for each result.
 template <class T>
 class RowReader {
  public:
   void begin() noexcept { mapped_ = false; }
 
+  // Replaces `out`. After a mismatch `out` is unspecified.
   TypeMismatch read(const Row& row, T& out) {
     if constexpr (Described<T>) {
       return read_members(row, out);

@@ -25,6 +25,7 @@
 
 namespace katana::database {
 
+// Called only while a statement is compiled: their names are the compiler's error message.
 inline void parameters_are_numbered_as_in_dollar_1_and_dollar_2() {}
 inline void the_statement_has_more_or_fewer_parameters_than_the_call_has_arguments() {}
 inline void a_statement_has_text() {}
@@ -188,8 +189,10 @@ class Sql {
     if (text_.empty()) a_statement_has_text();
   }
 
-  constexpr Bytes text() const noexcept { return text_; }
+  constexpr Bytes text() const noexcept { return text_; }  // without the null that ends the literal
+  // Of the text, computed by the compiler; key of prepared statements.
   constexpr std::uint64_t hash() const noexcept { return hash_; }
+  // The highest N of its $N; 0: none.
   constexpr std::size_t parameters() const noexcept { return parameters_; }
 
  private:

@@ -29,8 +29,9 @@
 
 namespace katana::database {
 
-inline constexpr std::size_t stream_batch_rows = 128;
+inline constexpr std::size_t stream_batch_rows = 128;  // rows that one round trip fetches
 
+// Some rows of a stream. Closes the cursor when it is destroyed before the end.
 template <class R>
 class Batch final : public Outcome {
  public:
@@ -41,7 +42,7 @@ class Batch final : public Outcome {
   void clear() noexcept override { rows.clear(); }
   bool wants_more() const noexcept override { return rows.size() < stream_batch_rows; }
 
-  std::vector<R> rows;
+  std::vector<R> rows;  // at most stream_batch_rows
 
  private:
   RowReader<R> reader_;
@@ -66,6 +67,7 @@ class [[nodiscard]] Stream {
     if (cursor_ != nullptr) backend_.close(*cursor_);
   }
 
+  // What `co_await stream.next()` awaits.
   class Next {
    public:
     explicit Next(Stream& stream) noexcept : stream_(stream) {}

@@ -61,6 +61,7 @@ class Queries {
   Queries within(Duration timeout) const noexcept { return {*backend_, transaction_, timeout}; }
 
  protected:
+  // How the statements of these queries are sent.
   Order order() const noexcept { return transaction_ == 0 ? Order::read : Order::within; }
 
   Backend* backend_;
@@ -79,6 +80,7 @@ class Nestable : public Queries {
   Task<Result<Savepoint>> savepoint() const;
 };
 
+// Statements that take effect together at commit(), or not at all.
 class Transaction : public Nestable {
  public:
   Transaction(Backend& backend, std::uint64_t transaction, Duration timeout) noexcept
@@ -94,6 +96,7 @@ class Transaction : public Nestable {
     if (open_) backend_->roll_back(transaction_);
   }
 
+  // Kind::unknown_outcome: the connection broke before the answer; the commit may have happened.
   Call<Changes> commit() noexcept { return end(Order::commit); }
   // Gives 1 when a conflict with another transaction was why this one failed: run again, it may
   // succeed. Else 0.
@@ -145,7 +148,7 @@ class Savepoint : public Nestable {
 // What begin() gives. A transaction that nobody takes is rolled back.
 class Begin final : public Outcome {
  public:
-  using Value = Transaction;
+  using Value = Transaction;  // what co_await begin() returns, in a Result
   ~Begin() {
     if (transaction != 0) backend->roll_back(transaction);
   }

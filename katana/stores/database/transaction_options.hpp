@@ -15,6 +15,7 @@
 
 namespace katana::database {
 
+// Isolation levels of SQL. A database may give a stronger one than asked for.
 enum class Isolation : std::uint8_t {
   usual,  // what the database is configured to: read committed, mostly
   read_committed,
@@ -24,7 +25,7 @@ enum class Isolation : std::uint8_t {
 
 // What of it the backend is told.
 struct TransactionMode {
-  Isolation isolation = Isolation::usual;
+  Isolation isolation = Isolation::usual;  // usual: the default of the database
   bool read_only = false;  // a statement that writes is refused, and the transaction has failed
   // With serializable and read_only: waits, before its first statement, for a snapshot that can
   // meet no conflict. Nothing else has a meaning for it.
@@ -32,8 +33,9 @@ struct TransactionMode {
 };
 
 struct TransactionOptions {
-  Isolation isolation = Isolation::usual;
-  bool read_only = false;
+  Isolation isolation = Isolation::usual;  // usual: the default of the database
+  bool read_only = false;                  // a statement that writes fails
+  // PostgreSQL: waits for a snapshot without conflicts; needs serializable and read_only
   bool deferrable = false;
 
   // Of transact(): how often the body runs at most. 1: never again.
@@ -41,6 +43,7 @@ struct TransactionOptions {
   Duration backoff_min = milliseconds(5);    // before the second attempt; doubled each time,
   Duration backoff_max = milliseconds(500);  // jittered
 
+  // The part that the backend needs.
   TransactionMode mode() const noexcept { return {isolation, read_only, deferrable}; }
 };
 

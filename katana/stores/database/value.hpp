@@ -40,15 +40,19 @@ struct Value {
   // that says so. It fits nothing.
   enum class Type : std::uint8_t { null, integer, real, text, blob, broken };
 
+  // `number` is signed, 64 bits.
   static constexpr Value of_integer(std::int64_t number) noexcept {
     return {.type = Type::integer, .integer = number};
   }
+  // A double; NaN and infinities are passed on.
   static constexpr Value of_real(double number) noexcept {
     return {.type = Type::real, .real = number};
   }
+  // Refers to `bytes`, which are UTF-8.
   static constexpr Value of_text(Bytes bytes) noexcept {
     return {.type = Type::text, .octets = bytes};
   }
+  // Refers to `bytes`, which are any.
   static constexpr Value of_blob(Bytes bytes) noexcept {
     return {.type = Type::blob, .octets = bytes};
   }
@@ -57,10 +61,10 @@ struct Value {
     return {.type = Type::broken, .octets = why};
   }
 
-  Type type = Type::null;
-  std::int64_t integer = 0;
-  double real = 0;
-  Bytes octets = {};
+  Type type = Type::null;    // which of the members below is set
+  std::int64_t integer = 0;  // of Type::integer
+  double real = 0;           // of Type::real
+  Bytes octets = {};         // of text and blob, and the reason of broken; borrowed
 };
 
 namespace detail {
@@ -203,6 +207,7 @@ class Parameters {
   }
   Parameters(const Parameters&) = delete;  // values point into texts
   Parameters& operator=(const Parameters&) = delete;
+  // One for each $N, in order; valid as long as this object.
   std::span<const Value> values() const noexcept { return values_; }
 
  private:

@@ -45,8 +45,8 @@ class Outcome {
   // False: no more rows are wanted at present (a stream's batch is full).
   virtual bool wants_more() const noexcept { return true; }
 
-  std::optional<Error> error;
-  std::int64_t rows_changed = 0;
+  std::optional<Error> error;     // empty: the work succeeded
+  std::int64_t rows_changed = 0;  // of a statement that writes
   std::uint64_t transaction = 0;  // of Order::begin: the transaction that was begun
   Cursor* cursor = nullptr;       // of a stream: the statement that goes on; null at its end
   Backend* backend = nullptr;     // of a work: whose it is
@@ -55,6 +55,7 @@ class Outcome {
   ~Outcome() = default;
 };
 
+// What a work asks of the backend.
 enum class Order : std::uint8_t {
   read,       // a statement that changes nothing
   write,      // one that does; acknowledged when it is durable
@@ -71,21 +72,23 @@ enum class Order : std::uint8_t {
   copy_end,   // there is no more of it
 };
 
+// A work without the coroutine that waits for it. Copied; what it refers to is not.
 struct Request {
-  Order order = Order::read;
-  TransactionMode mode = {};    // of Order::begin
-  std::uint32_t savepoint = 0;  // of savepoint, release, undo
-  const Sql* sql = nullptr;     // null where the order needs none
-  std::span<const Value> values = {};
-  std::uint64_t transaction = 0;
-  Cursor* cursor = nullptr;
-  Duration timeout = {};  // 0: none beyond the wait in the queue
+  Order order = Order::read;           // decides which of the members below count
+  TransactionMode mode = {};           // of Order::begin
+  std::uint32_t savepoint = 0;         // of savepoint, release, undo
+  const Sql* sql = nullptr;            // null where the order needs none
+  std::span<const Value> values = {};  // parameters of `sql`; borrowed until the work is submitted
+  std::uint64_t transaction = 0;       // of Order::within, commit and rollback; 0: none
+  Cursor* cursor = nullptr;            // of a stream; null: a new one
+  Duration timeout = {};               // 0: none beyond the wait in the queue
 };
 
 class WorkList;
 
 class Work : public Message, public ListHook<Work> {
  public:
+  // Frees a work in the way it was allocated.
   using Destroyer = void (*)(Work*) noexcept;
 
   Work(Executor& home, const Request& asked, Outcome& where, Destroyer destroyer) noexcept
@@ -120,13 +123,13 @@ class Work : public Message, public ListHook<Work> {
   void expect() noexcept { run_in_turns ? executor.expect_open_ended() : executor.expect(); }
   void unexpect() noexcept { run_in_turns ? executor.unexpect_open_ended() : executor.unexpect(); }
 
-  Request request;
-  Outcome& outcome;
-  Executor& executor;
-  Destroyer destroy;
-  Waiting waiting;
-  Instant begin_by = never;  // not begun until then: it is refused
-  Instant deadline = never;
+  Request request;                // refers to the copied parameters
+  Outcome& outcome;               // written by the backend's thread until the work completes
+  Executor& executor;             // of the coroutine that waits
+  Destroyer destroy;              // called once, by the side that is done last
+  Waiting waiting;                // the coroutine that waits
+  Instant begin_by = never;       // not begun until then: it is refused
+  Instant deadline = never;       // after it a work that runs is interrupted, too
   Work* next_in_batch = nullptr;  // completed together, for the same executor
 
   Backend* taken_by = nullptr;  // of several behind one: where it was submitted
@@ -163,20 +166,24 @@ class WorkList {
   WorkList& operator=(const WorkList&) = delete;
 
   bool empty() const noexcept { return list_.empty(); }
+  // Whether the work is in this list. Needs the lock of the list.
   bool has(const Work& work) const noexcept {
     return work.list.load(std::memory_order_relaxed) == this;
   }
   std::size_t size() const noexcept { return list_.size(); }
-  Work* first() const noexcept { return list_.first(); }
+  Work* first() const noexcept { return list_.first(); }  // the oldest; null: the list is empty
 
+  // At the end. REQUIRES that the work is in no list.
   void push(Work& work) noexcept {
     work.list.store(this, std::memory_order_relaxed);
     list_.push_back(work);
   }
+  // REQUIRES has(work).
   void remove(Work& work) noexcept {
     list_.remove(work);
     work.list.store(nullptr, std::memory_order_relaxed);
   }
+  // Removes the oldest and returns it; null: the list is empty.
   Work* pop() noexcept {
     Work* const work = first();
     if (work != nullptr) remove(*work);
@@ -196,6 +203,7 @@ class Completions {
   Completions& operator=(const Completions&) = delete;
   ~Completions() { send(); }
 
+  // Adds a work that has ended, unless it was withdrawn in the meantime.
   void add(Work& work) noexcept {
     if (!work.complete()) return;
     for (std::size_t index = 0; index < used_; ++index) {
@@ -207,6 +215,7 @@ class Completions {
     if (used_ == chains_.size()) send();
     chains_[used_++] = {&work.executor, &work, &work};
   }
+  // Posts what was added, one message for each executor. The destructor does so, too.
   void send() noexcept {
     for (std::size_t index = 0; index < used_; ++index) {
       chains_[index].executor->post(*chains_[index].first);

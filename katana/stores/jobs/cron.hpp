@@ -70,8 +70,9 @@ struct CronProblem {
 
 class CronExpression {
  public:
-  static constexpr std::size_t text_bytes_max = 120;
+  static constexpr std::size_t text_bytes_max = 120;  // longer text is an Error
 
+  // An Error names the field, its position and what is allowed there.
   static Result<CronExpression> parse(Bytes text);
   template <std::size_t Size>
   consteval CronExpression(const char (&literal)[Size]) {
@@ -158,7 +159,7 @@ struct CronExpression::Reader {
   using Kind = detail::CronProblem::Kind;
 
   Bytes text;           // of the whole expression
-  std::size_t at = 0;   // of the next octet
+  std::size_t at = 0;   // of the next byte
   std::size_t end = 0;  // of the field
   std::size_t field = 0;
   std::uint64_t values = 0;

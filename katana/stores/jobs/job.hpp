@@ -110,11 +110,12 @@ struct JobOptions {
 };
 
 struct Job {
-  std::string name;  // letters, digits, '-', '_', '.'
-  Schedule schedule;
-  JobFunction run;
-  JobOptions options = {};
+  std::string name;         // letters, digits, '-', '_', '.'
+  Schedule schedule;        // when it is due
+  JobFunction run;          // the coroutine; called for each tick that is not skipped
+  JobOptions options = {};  // timeout, retries, lock, …
 
+  // An Error: the name is malformed, there is no function, or an option is out of its range.
   Result<void> check() const;
 };
 

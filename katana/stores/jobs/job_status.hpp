@@ -68,6 +68,7 @@ class JobStatus {
  public:
   explicit JobStatus(const JobInstruments& instruments = {}) : instruments_(instruments) {}
 
+  // A copy, made under a lock.
   JobStatistics statistics() const {
     const std::lock_guard lock(mutex_);
     return statistics_;

@@ -31,7 +31,7 @@ namespace katana::jobs {
 
 // One tick of one job, which one instance may have.
 struct JobClaim {
-  std::string job;
+  std::string job;  // its name
   Timestamp tick;   // of the schedule; the same for all instances
   Timestamp now;    // of this instance's clock
   Timestamp until;  // it gives the claim back before
@@ -52,6 +52,7 @@ class JobLock {
   virtual Task<Result<bool>> renew(JobClaim) { co_return true; }
 };
 
+// A lock within one process. It never waits: a claim that another run has is refused.
 class LocalJobLock final : public JobLock {
  public:
   Task<Result<bool>> try_acquire(JobClaim claim) override {

@@ -46,13 +46,15 @@ inline constexpr Duration interval_max = seconds(std::int64_t{366} * 24 * 3600);
 
 class Schedule {
  public:
+  // At multiples of an interval, an interval after the last run, or by the calendar.
   enum class Kind : std::uint8_t { every, after, cron };
 
+  // Reads the forms above. An Error names what is wrong and what is allowed.
   static Result<Schedule> parse(Bytes text);
 
   Schedule(const CronExpression& expression) noexcept : kind_(Kind::cron), cron_(expression) {}
   Schedule(const CronExpression& expression, Bytes zone);
-  Kind kind() const noexcept { return kind_; }
+  Kind kind() const noexcept { return kind_; }  // which of the three forms it has
   // Of every() and after().
   Duration interval() const noexcept { return interval_; }
   // An Error: an interval beyond interval_min and interval_max, or an unknown time zone.
@@ -60,11 +62,12 @@ class Schedule {
 
   // The first tick behind `time`. With after(): of a run that ended then.
   Timestamp next(Timestamp time) const noexcept;
+  // Ticks that are due, of which a job runs the last.
   struct Passed {
-    Timestamp last;
+    Timestamp last;           // the latest one
     std::uint64_t count = 0;  // at most count_max
   };
-  static constexpr std::uint64_t count_max = 10'000;
+  static constexpr std::uint64_t count_max = 10'000;  // more ticks are not counted
   // The ticks from `first`, which is one, to `now`, which is not before it.
   Passed passed(Timestamp first, Timestamp now) const noexcept;
 

@@ -55,7 +55,8 @@ struct ZoneRule {
 
 class TimeZone {
  public:
-  static constexpr std::size_t name_bytes_max = 64;
+  static constexpr std::size_t name_bytes_max = 64;  // of a name such as "Europe/Berlin"
+  // A larger file is an Error.
   static constexpr std::size_t file_bytes_max = std::size_t{256} * 1024;
 
   // Read once for a process.
@@ -63,6 +64,7 @@ class TimeZone {
   // The content of a file.
   static Result<TimeZone> parse(Bytes file);
 
+  // East of Greenwich is positive.
   std::chrono::seconds offset_at(std::chrono::sys_seconds time) const noexcept;
   // The next moment at which the offset may change; max(): there is none.
   std::chrono::sys_seconds change_after(std::chrono::sys_seconds time) const noexcept;

@@ -20,8 +20,10 @@ namespace katana::jobs {
 
 class WallTime {
  public:
+  // A larger difference is a clock that was set back.
   static constexpr std::int64_t step_max_us = 2'000'000;
 
+  // The time of the system's clock at the monotonic time `now`; `wall_clock_s` is the reactor's.
   Timestamp at(Instant now, std::int64_t wall_clock_s) noexcept {
     const std::int64_t now_us = now.ns / 1000;
     const std::int64_t known = wall_clock_s * 1'000'000 - now_us;  // at least so much

@@ -22,7 +22,7 @@ namespace katana::testing {
 
 // An event as it was published.
 struct CapturedEvent {
-  std::string id;
+  std::string id;    // as readers get it in "id:"
   std::string name;  // empty: none was given
   std::string data;
 };
@@ -32,6 +32,7 @@ class EventCapture {
   explicit EventCapture(const EventTopic& topic)
       : topic_(topic), published_before_(topic.statistics().published) {}
 
+  // In the order of publication; those since the capture was made.
   std::vector<CapturedEvent> events() const;
   // Events that the topic had dropped before they were read.
   std::uint64_t missed() const;

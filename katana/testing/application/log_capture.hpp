@@ -22,10 +22,10 @@ namespace katana::testing {
 
 // One record, formatted.
 struct LogRecord {
-  log::Level level = log::Level::info;
-  std::string logger;
-  std::string message;
-  container::Object fields;
+  log::Level level = log::Level::info;  // trace to fatal
+  std::string logger;                   // name of the logger, such as "jobs"
+  std::string message;                  // formatted, without fields
+  container::Object fields;             // in the order of the record
 
   // Text as it is, anything else as JSON; empty: there is no such field.
   std::string field(std::string_view name) const;

@@ -28,8 +28,8 @@ using MetricLabels = std::vector<std::pair<std::string, std::string>>;
 
 // A histogram's observations so far.
 struct MetricHistogram {
-  std::uint64_t count = 0;
-  double sum = 0;
+  std::uint64_t count = 0;  // number of observations
+  double sum = 0;           // of all observations, in the unit of the metric
 };
 
 class MetricsView {

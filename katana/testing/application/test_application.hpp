@@ -59,10 +59,10 @@ struct TestApplicationOptions {
 
 // A failure of a handler, a job or a task, as OnError is told it.
 struct CapturedFailure {
-  std::string what;   // "the handler threw"
-  std::string cause;  // what the exception or the Error says
-  std::string place;  // "GET /users/{id}"
-  std::string request_id;
+  std::string what;        // "the handler threw"
+  std::string cause;       // what the exception or the Error says
+  std::string place;       // "GET /users/{id}"
+  std::string request_id;  // empty: the failure was not in a request
 };
 
 namespace detail {

@@ -42,10 +42,11 @@ class TemporaryDatabase {
   TemporaryDatabase(const TemporaryDatabase&) = delete;
   TemporaryDatabase& operator=(const TemporaryDatabase&) = delete;
 
-  const std::string& problem() const noexcept { return problem_; }
+  const std::string& problem() const noexcept { return problem_; }  // empty: the database is usable
+  // Valid as long as this object; REQUIRES an empty problem().
   database::Database& database() noexcept { return *database_; }
   database::Database* operator->() noexcept { return &*database_; }
-  DatabaseFaults& faults() noexcept { return faults_; }
+  DatabaseFaults& faults() noexcept { return faults_; }  // errors and delays that the test injects
 
  private:
   void open(database::sqlite::Options options);
