@@ -76,6 +76,11 @@ class CommentsTest(unittest.TestCase):
         self.assertNotIn("Free", text)
         self.assertIn("/** \\verbatim Of f. \\endverbatim */\nint f();", text)
 
+    def test_a_macro_has_its_comment_and_an_include_has_none(self):
+        text = comments.convert("#pragma once\n// Of it.\n#include <a>\n// Of M.\n#define M 1\n")
+        self.assertNotIn("Of it", text)
+        self.assertIn("Of M. \\endverbatim */\n#define M 1", text)
+
     def test_slashes_in_a_string_are_no_comment(self):
         line = 'const char* url = "http://a";'
         self.assertEqual(comments.convert(line), line)

@@ -7,6 +7,7 @@ own, whole and uninterpreted (\\verbatim), so that nothing in them has to be esc
 import re
 
 STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)+\'|(?P<comment>//.*)')
+UNATTACHED = re.compile(r"\s*(?:#(?!define)|[})]|namespace\b)")
 SKIPPED = re.compile(r"//\s*(?:NOLINT|clang-format|SPDX|IWYU|namespace\b)")
 
 
@@ -50,7 +51,7 @@ def convert(text):
         end = i
         while end < len(lines) and is_comment(lines[end]):
             end += 1
-        attached = end < len(lines) and lines[end].strip() and not re.match(r"\s*(?:#|[})]|namespace\b)", lines[end])
+        attached = end < len(lines) and lines[end].strip() and not UNATTACHED.match(lines[end])
         usable = [line for line in lines[i:end] if not SKIPPED.match(line.strip())]
         if i > 0 and attached and len(usable) == end - i:
             out += block(lines[i:end], "/**")

@@ -12,8 +12,10 @@
 
 #include "katana/data/config/table.hpp"
 
+// In a header: sources that include it do not compile the table of this type.
 #define KATANA_CONFIG_DECLARE_GROUP(...) \
   extern template const katana::config::Type& katana::config::type_of<__VA_ARGS__>();
+// In one source, where the description of the type is visible.
 #define KATANA_CONFIG_DEFINE_GROUP(...) \
   template const katana::config::Type& katana::config::type_of<__VA_ARGS__>();
 

@@ -18,10 +18,11 @@ namespace katana::config {
 
 // Where a value came from. Files and names are shared by all the nodes that came from there.
 struct Origin {
+  // The default, or one of the places of sources.hpp. `flag` is a flag other than --set.
   enum class Kind : std::uint8_t { defaulted, file, environment, set, flag };
 
-  Kind kind = Kind::defaulted;
-  int line = 0;  // of a file, from 1
+  Kind kind = Kind::defaulted;  // which of the members below count
+  int line = 0;                 // of a file, from 1
   // Of the file, the variable, the key that --set names, or the flag that stands for a key.
   std::shared_ptr<const std::string> name;
 
@@ -30,15 +31,16 @@ struct Origin {
 };
 
 struct Node {
+  // nothing: null, or absent.
   enum class Kind : std::uint8_t { nothing, text, list, map };
 
-  Kind kind = Kind::nothing;
-  bool quoted = false;  // in a file: such text is never a number
-  std::string text;
-  std::vector<Node> items;
-  std::vector<std::string> keys;
-  Origin origin;
-  int key_line = 0;  // in a file: the line of the key that it is the value of
+  Kind kind = Kind::nothing;      // which of the members below count
+  bool quoted = false;            // in a file: such text is never a number
+  std::string text;               // of Kind::text, without quotes
+  std::vector<Node> items;        // of Kind::list and Kind::map
+  std::vector<std::string> keys;  // of Kind::map; keys[i] is the name of items[i]
+  Origin origin;                  // for messages
+  int key_line = 0;               // in a file: the line of the key that it is the value of
 
   // Where its key stands, or itself.
   Origin key_origin() const;

@@ -16,7 +16,7 @@
 
 namespace katana::config {
 
-inline constexpr std::size_t problems_max = 32;
+inline constexpr std::size_t problems_max = 32;  // lines that are kept; further ones are counted
 
 class Problems {
  public:
@@ -29,7 +29,7 @@ class Problems {
   void add(const Problems& others);
 
   bool empty() const noexcept { return count_ == 0; }
-  std::size_t count() const noexcept { return count_; }
+  std::size_t count() const noexcept { return count_; }  // all, also those that were not kept
   // One line for one problem; more of them under a heading, those of a file by line.
   Error error() const;
 

@@ -44,8 +44,8 @@ std::string got(const Node& node);
 
 // An enumerator without its type: the bytes of its value as a number.
 struct EnumeratorValue {
-  std::uint64_t value;
-  Bytes name;
+  std::uint64_t value;  // converted to unsigned, as by static_cast
+  Bytes name;           // of the description; a literal
 };
 // Those of E, in the order of its description.
 template <DescribedEnum E>
@@ -211,6 +211,7 @@ std::string read_counted(bool byte_count, const Node& node, T& value) {
   return read_scalar(node, value);
 }
 
+// With `byte_count` in the largest unit that fits: "64KiB". Otherwise as write_scalar().
 template <Scalar T>
 std::string write_counted(bool byte_count, const T& value) {
   if constexpr (std::unsigned_integral<T> && !std::same_as<T, bool>) {

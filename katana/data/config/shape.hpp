@@ -24,22 +24,23 @@ struct AbsentKey {
 };
 
 struct Shape {
+  // What a key of the configuration holds.
   enum class Kind : std::uint8_t {
     value,  // one text
     list,
     group,       // a described struct
     dictionary,  // of any keys
   };
-  Bytes name;
-  Kind kind = Kind::value;
-  bool secret = false;
+  Bytes name;                  // the key; empty for the root and for elements
+  Kind kind = Kind::value;     // which of the members below count
+  bool secret = false;         // the value is not shown
   std::vector<Shape> members;  // of a group; of a dictionary or list one, that of its elements
   std::vector<AbsentKey> absent = {};  // of a group: keys that it has not
 
   // Of a group, in any case; null: it is not among those.
   const AbsentKey* find_absent(Bytes key) const noexcept;
 
-  const Shape* find(Bytes key) const noexcept;
+  const Shape* find(Bytes key) const noexcept;  // null: there is no member of this name
   // As find(), of any case.
   const Shape* find_any_case(Bytes key) const noexcept;
 };
@@ -48,7 +49,9 @@ struct Shape {
 // through for a key of this name elsewhere.
 std::string unknown_key(const Shape& group, Bytes key, const Shape& root);
 
+// All members inherit `secret`.
 Shape shape_of(const Type& type, Bytes name = {}, bool secret = false);
+// The same for a described T.
 template <class T>
 Shape shape_of(Bytes name = {}, bool secret = false) {
   return shape_of(type_of<T>(), name, secret);

@@ -24,7 +24,7 @@
 
 namespace katana::config {
 
-inline constexpr std::size_t file_bytes_max = std::size_t{4} << 20;
+inline constexpr std::size_t file_bytes_max = std::size_t{4} << 20;  // a larger file is a problem
 
 struct Sources {
   std::string file = {};                             // a path; empty: none

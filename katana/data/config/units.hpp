@@ -24,16 +24,18 @@
 
 namespace katana::config {
 
+// A number of bytes with the text form of this header. A member of this type needs no `byte_count`.
 struct ByteCount {
-  std::uint64_t bytes = 0;
+  std::uint64_t bytes = 0;  // the number
   auto operator<=>(const ByteCount&) const = default;
 };
+// Binary units: count × 1024, 1024² and 1024³ bytes.
 constexpr ByteCount kibibytes(std::uint64_t count) { return {count << 10}; }
 constexpr ByteCount mebibytes(std::uint64_t count) { return {count << 20}; }
 constexpr ByteCount gibibytes(std::uint64_t count) { return {count << 30}; }
 
-Result<Duration> read_duration(Bytes text);
-Result<ByteCount> read_byte_count(Bytes text);
+Result<Duration> read_duration(Bytes text);     // "1.5s"; an Error says what is allowed
+Result<ByteCount> read_byte_count(Bytes text);  // "64KiB" or "65536"; an Error says what is allowed
 // In the largest unit that says it in whole numbers.
 std::string write_duration(Duration duration);
 std::string write_byte_count(ByteCount count);

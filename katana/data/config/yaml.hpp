@@ -20,7 +20,8 @@
 
 namespace katana::config {
 
-inline constexpr std::size_t depth_max = 64;
+inline constexpr std::size_t depth_max = 64;  // levels of lists and maps
+// Values of one document, with those that aliases repeat.
 inline constexpr std::size_t nodes_max = 100'000;
 
 // `origin` is that of every node; of a file each has its own line.

@@ -25,7 +25,7 @@ namespace katana::container {
 
 template <class T>
 struct AsJson {
-  T value{};
+  T value{};  // read from the text, or to be written as it
 
   const T& operator*() const noexcept { return value; }
   T& operator*() noexcept { return value; }

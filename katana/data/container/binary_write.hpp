@@ -162,19 +162,23 @@ bool write_binary_into(Output output, const T& value) {
 
 }  // namespace detail
 
+// Appends to `to`.
 template <class T>
 void write_binary(const T& value, std::string& to) {
   detail::write_binary_into(StringOutput(to), value);
 }
+// Appends to `to`.
 template <class T>
 void write_binary(const T& value, Text& to) {
   detail::write_binary_into(TextOutput(to), value);
 }
+// Appends to `to`. False: the reactor has no block left, and a part was written.
 template <class T>
 [[nodiscard]] bool write_binary(const T& value, Outbox& to) {
   return detail::write_binary_into(OutboxOutput(to), value);
 }
 
+// The bytes in a new string.
 template <class T>
 std::string to_binary(const T& value) {
   std::string octets;

@@ -17,6 +17,7 @@
 
 namespace katana::container {
 
+// One mistake of the input.
 struct Finding {
   std::string pointer;  // a JSON pointer (RFC 6901): "/items/3/email"; empty: the whole input
   std::string words;    // "expected string, got number"
@@ -35,8 +36,10 @@ class Findings {
   // "/items/3/email: expected string, got number; /name: is missing"
   Error error() const;
 
+  // Beyond the limit (findings_max) a finding is only counted.
   void add(std::string pointer, std::string words);
-  void set_malformed(std::string words);
+  void set_malformed(std::string words);  // replaces all findings: the input cannot be read
+  // Whether further findings are only counted.
   bool full() const noexcept { return list_.size() >= count_max_; }
 
  private:
@@ -46,6 +49,7 @@ class Findings {
   std::vector<Finding> list_;
 };
 
+// Limits of read_json(), read_message_pack() and read_binary().
 struct ReadOptions {
   std::size_t bytes_max = 64 * 1024 * 1024;  // of the input
   std::size_t depth_max = 64;                // of lists and objects in one another

@@ -28,10 +28,12 @@ namespace katana::container {
 
 class JsonItems {
  public:
+  // One array whose items are read, or one item in each line (JSON Lines).
   enum class Form : std::uint8_t { array, lines };
   explicit JsonItems(Form form, std::size_t item_bytes_max = 64 * 1024) noexcept
       : form_(form), item_bytes_max_(item_bytes_max) {}
 
+  // Copies the piece. REQUIRES that end() was not called.
   void append(Bytes piece);
   // Nothing more comes.
   void end() noexcept { is_ended_ = true; }

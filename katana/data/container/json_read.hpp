@@ -41,7 +41,7 @@ inline constexpr std::size_t json_padding_bytes = 64;
 
 // Text with at least json_padding_bytes behind it that may be read, whatever they are.
 struct PaddedText {
-  Bytes text;
+  Bytes text;  // at the beginning of the padded memory
 };
 
 namespace detail {

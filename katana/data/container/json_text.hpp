@@ -30,17 +30,19 @@ constexpr std::size_t whole_characters(Bytes text, std::size_t bytes_max) noexce
   return size;
 }
 
-// ---- octets: base64 (RFC 4648 §4), padded, in quotes ----
+// ---- bytes: base64 (RFC 4648 §4), padded, in quotes ----
 
+// Room that put_base64() needs for so many bytes, with the quotes.
 constexpr std::size_t json_octets_bound(std::size_t bytes) noexcept {
   return (bytes + 2) / 3 * 4 + 2;
 }
+// REQUIRES json_octets_bound(count) bytes at `at`.
 char* put_base64(char* at, const std::byte* octets, std::size_t count) noexcept;
 
 // ---- numbers ----
 
-inline constexpr std::size_t json_integer_bound = 20;
-inline constexpr std::size_t json_real_bound = 32;
+inline constexpr std::size_t json_integer_bound = 20;  // digits and sign of a 64-bit integer
+inline constexpr std::size_t json_real_bound = 32;     // characters of the longest double
 
 namespace detail {
 
@@ -67,6 +69,7 @@ constexpr unsigned count_digits(std::uint64_t number) noexcept {
 
 }  // namespace detail
 
+// Writes a natural number in decimal.
 [[gnu::always_inline]] inline char* put_natural(char* at, std::uint64_t number) noexcept {
   const unsigned count = detail::count_digits(number);
   char* digit = at + count;
@@ -83,6 +86,7 @@ constexpr unsigned count_digits(std::uint64_t number) noexcept {
   return at + count;
 }
 
+// Writes an integer in decimal.
 [[gnu::always_inline]] inline char* put_integer(char* at, std::int64_t number) noexcept {
   if (number >= 0) return put_natural(at, static_cast<std::uint64_t>(number));
   *at++ = '-';

@@ -465,14 +465,17 @@ bool write_json_into(Output output, const T& value) {
 
 }  // namespace detail
 
+// Appends to `to`.
 template <class T>
 void write_json(const T& value, std::string& to) {
   detail::write_json_into(StringOutput(to), value);
 }
+// Appends to `to`.
 template <class T>
 void write_json(const T& value, Text& to) {
   detail::write_json_into(TextOutput(to), value);
 }
+// Appends to `to`. False: the reactor has no block left, and a part was written.
 template <class T>
 [[nodiscard]] bool write_json(const T& value, Outbox& to) {
   if constexpr (detail::is_flat<T>()) {
@@ -485,6 +488,7 @@ template <class T>
   return detail::write_json_into(OutboxOutput(to), value);
 }
 
+// The JSON in a new string.
 template <class T>
 std::string to_json(const T& value) {
   std::string text;

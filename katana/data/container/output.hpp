@@ -27,15 +27,19 @@
 
 namespace katana::container {
 
-inline constexpr std::size_t window_bytes_max = 1024;
+inline constexpr std::size_t window_bytes_max = 1024;  // that reserve() may be asked for at once
 
+// Appends to a std::string, which grows.
 class StringOutput {
  public:
   explicit StringOutput(std::string& to) : to_(to), begin_bytes_(to.size()) { use(to.capacity()); }
   char* begin() noexcept { return to_.data() + begin_bytes_; }
+  // A place for `count` bytes, of which the ones up to `at` are kept. REQUIRES count ≤
+  // window_bytes_max.
   char* reserve(char* at, std::size_t count) {
     return static_cast<std::size_t>(end_ - at) >= count ? at : grow(at, count);
   }
+  // Always true: a string is never full.
   bool finish(char* at) {
     to_.erase(static_cast<std::size_t>(at - to_.data()));
     return true;
@@ -55,13 +59,16 @@ class StringOutput {
   char* end_;
 };
 
+// Appends to a Text, which grows.
 class TextOutput {
  public:
   explicit TextOutput(Text& to) noexcept : to_(to), end_(to.data() + to.size()) {}
   char* begin() noexcept { return end_; }
+  // As StringOutput::reserve().
   char* reserve(char* at, std::size_t count) {
     return static_cast<std::size_t>(end_ - at) >= count ? at : grow(at, count);
   }
+  // Always true: a Text is never full.
   bool finish(char* at) {
     if (at != nullptr) to_.resize(static_cast<std::size_t>(at - to_.data()));
     return true;
@@ -80,9 +87,11 @@ class OutboxOutput {
  public:
   explicit OutboxOutput(Outbox& to) noexcept : to_(to) {}
   char* begin() noexcept { return nullptr; }
+  // As StringOutput::reserve(); the place may be in the next block.
   char* reserve(char* at, std::size_t count) noexcept {
     return static_cast<std::size_t>(end_ - at) >= count ? at : next_window(at, count);
   }
+  // False: the reactor had no block left, and bytes were dropped.
   bool finish(char* at) noexcept {
     close_window(at);
     return !full_;

@@ -25,8 +25,9 @@
 
 namespace katana::container {
 
+// What a Value holds. natural: an integer above the largest signed one.
 enum class Kind : std::uint8_t {
-  null,
+  null,  // the default of a Value
   boolean,
   integer,
   natural,
@@ -40,8 +41,8 @@ enum class Kind : std::uint8_t {
 class Value;
 struct Member;
 
-using Octets = std::vector<std::byte>;
-using List = std::vector<Value>;
+using Octets = std::vector<std::byte>;  // bytes; base64 in JSON
+using List = std::vector<Value>;        // of values of any kinds
 
 // Members in the order in which they were added. Looking one up takes time in proportion to their
 // number.
@@ -57,7 +58,7 @@ class Object {
 
   std::size_t size() const noexcept;
   bool empty() const noexcept;
-  void reserve(std::size_t count);
+  void reserve(std::size_t count);  // room for so many members, to add them without moving
   // Null when there is none.
   const Value* find(Bytes name) const noexcept;
   Value* find(Bytes name) noexcept;
@@ -98,7 +99,9 @@ class Value {
   Value(List list) : content_(std::move(list)) {}
   Value(Object object) : content_(std::move(object)) {}
 
+  // It decides which as_…() may be called.
   Kind kind() const noexcept { return static_cast<Kind>(content_.index()); }
+  // True for a default-constructed Value; JSON null.
   bool is_null() const noexcept { return kind() == Kind::null; }
 
   // REQUIRE the kind.
@@ -118,6 +121,7 @@ class Value {
   // The value at a JSON pointer (RFC 6901), such as "/items/3/email"; null when there is none.
   const Value* at(Bytes pointer) const;
 
+  // Calls `visit` with the content: std::monostate, bool, std::int64_t, std::uint64_t, double, …
   template <class Visit>
   decltype(auto) visit(Visit&& visit) const {
     return std::visit(std::forward<Visit>(visit), content_);
@@ -143,9 +147,10 @@ class Value {
       content_;
 };
 
+// One name of an Object, with its value.
 struct Member {
-  std::string name;
-  Value value;
+  std::string name;  // unique in its Object
+  Value value;       // of any kind
   friend bool operator==(const Member& a, const Member& b) {
     return a.name == b.name && a.value == b.value;
   }

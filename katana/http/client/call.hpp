@@ -32,7 +32,7 @@ class Upload;
 
 // Whether a call that has failed may be sent again (RFC 9110 §9.2.2).
 enum class Repeat : std::uint8_t {
-  never,
+  never,  // repeating it could do harm, or would not help
   // Its connection had served another request and was lost before the first byte of the reply: the
   // server may have processed the request, which is harmless if the method is idempotent.
   if_idempotent,
@@ -46,6 +46,7 @@ enum class CancelReason : std::uint8_t { caller, deadline };
 // What a call tells the driver that carries it.
 class CallCarrier {
  public:
+  // The reply is not wanted any more. The call is forgotten before this returns.
   virtual void cancel_call(Call& call, CancelReason reason) noexcept = 0;
   // The caller has read `bytes` of the content of a streaming call.
   virtual void on_content_read(Call& call, std::size_t bytes) noexcept = 0;
@@ -156,7 +157,9 @@ class CallList {
  public:
   bool empty() const noexcept { return list_.empty(); }
   std::size_t size() const noexcept { return list_.size(); }
+  // At the end. REQUIRES that the call is in no list.
   void push_back(Call& call) noexcept { list_.push_back(call); }
+  // At the beginning, for a call that is sent again. REQUIRES that it is in no list.
   void push_front(Call& call) noexcept { list_.push_front(call); }
   // REQUIRES not empty().
   Call& pop_front() noexcept { return static_cast<Call&>(list_.pop_front()); }

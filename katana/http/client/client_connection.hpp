@@ -46,8 +46,10 @@ class ClientConnection final : private net::Protocol,
   ClientConnection(const ClientConnection&) = delete;
   ClientConnection& operator=(const ClientConnection&) = delete;
 
+  // Begins to connect; `address` is numeric. Called once.
   Result<void> connect(const std::string& address, std::uint16_t port);
 
+  // True as soon as its net::Connection is closed.
   bool closed() const noexcept { return stage_ == Stage::closed; }
   // Not open yet: it takes no call, and opening may fail.
   bool opening() const noexcept { return driver_ == nullptr && !closed(); }

@@ -33,7 +33,7 @@ class ContentSource {
 // A source that calls a function.
 class FunctionSource final : public ContentSource {
  public:
-  using Read = std::function<Task<Result<Text>>()>;
+  using Read = std::function<Task<Result<Text>>()>;  // an empty Text ends the body
   explicit FunctionSource(Read read) : read_(std::move(read)) {}
   Task<Result<Text>> read() override { return read_(); }
 

@@ -36,11 +36,11 @@ struct Exchange {
     recycler::release(memory, bytes);
   }
 
-  Outgoing outgoing;
+  Outgoing outgoing;             // the request, unchanged by retries
   std::optional<Upload> upload;  // if there is a source; outlives the call that refers to it
-  Call call;
-  std::optional<Call> second;  // of a hedged request
-  Call* reply = &call;         // the one that counts
+  Call call;                     // the attempt that is under way, or the last one
+  std::optional<Call> second;    // of a hedged request
+  Call* reply = &call;           // the one that counts
 };
 
 // With Wanted::whole the reply is complete, and decoded if that was asked for; with Wanted::head

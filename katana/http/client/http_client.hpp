@@ -30,6 +30,7 @@ namespace katana::client {
 
 class Shared;
 
+// What a client has counted on all reactors since it was made.
 struct ClientCounters {
   std::uint64_t calls = 0;               // requests started
   std::uint64_t retries = 0;             // repeated attempts

@@ -26,7 +26,7 @@ class CookieJar;
 
 // When HTTP/2 is used.
 enum class Http2 : std::uint8_t {
-  never,
+  never,            // HTTP/1.1 only
   by_alpn,          // over TLS if the server agrees; HTTP/1.1 for http://
   prior_knowledge,  // also for http:// (RFC 9113 §3.3), for servers known to support it
 };
@@ -137,9 +137,9 @@ struct HttpClientOptions {
   std::shared_ptr<CookieJar> cookies = {};
 
   std::string user_agent = "katana";  // empty: the field is not sent
-  tls::ClientTlsOptions tls = {};
+  tls::ClientTlsOptions tls = {};  // certificate authorities, client certificate and names of TLS
 
-  ProxyOptions proxy = {};
+  ProxyOptions proxy = {};  // an empty URL: no proxy
 
   // Answers 401 of these origins, unless the request has an Authorization field. The password is
   // not sent. Basic and Bearer are fields of a Request.

@@ -35,8 +35,10 @@ class RetryBudget {
   bool begun_ = false;
 };
 
+// Stops requests to an origin while too many fail; see BreakerOptions.
 class CircuitBreaker {
  public:
+  // closed: requests pass. open: they fail at once. half_open: one passes, as a probe.
   enum class State : std::uint8_t { closed, open, half_open };
   // What became of a request. cancelled: nobody knows.
   enum class Outcome : std::uint8_t { success, failure, cancelled };
@@ -74,8 +76,8 @@ class CircuitBreaker {
 };
 
 struct OriginHealth {
-  RetryBudget budget;
-  CircuitBreaker breaker;
+  RetryBudget budget;      // of the origin; shared by all its requests on this reactor
+  CircuitBreaker breaker;  // of the origin; shared by all its requests on this reactor
 };
 
 }  // namespace katana::client

@@ -33,8 +33,11 @@ class OriginPool final : public Runnable, private ConnectionEvents {
  public:
   OriginPool(ReactorContext& context, const Origin& origin, DriverFactory make_driver);
 
+  // Retry budget and circuit breaker of the origin.
   OriginHealth& health() noexcept { return health_; }
+  // Includes connections that are still opening.
   std::size_t connection_count() const noexcept { return connections_.size(); }
+  // Sends the call as soon as a connection has capacity; fails it if waiting_max calls wait.
   void add(Call& call) noexcept;
   // Closes the idle connections, after one was found dead.
   void retire_idle() noexcept;

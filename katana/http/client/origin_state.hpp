@@ -13,7 +13,7 @@
 namespace katana::client {
 
 struct OriginState {
-  const Origin origin;
+  const Origin origin;             // as URLs name it
   const bool tls = origin.secure;  // false also where a test's network stands in for the machine's
   const Proxy* proxy = nullptr;    // null: connections go to the origin itself
   // Where connections go to.

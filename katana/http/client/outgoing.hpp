@@ -38,6 +38,7 @@ class KeptContent {
     if (kept_ != nullptr) kept_->let_go();
   }
 
+  // Valid as long as this object or a connection that sends it.
   Bytes bytes() const noexcept { return kept_ != nullptr ? Bytes(kept_->text) : Bytes(); }
   // False: the reactor has no block left, and nothing was written.
   bool send(Outbox& outbox) const noexcept {
@@ -64,19 +65,19 @@ struct Outgoing {
   // The head for HTTP/2; refers to this object.
   http2::RequestHead http2_head() const noexcept;
 
-  Origin origin;
-  std::string method;
-  std::string host;                                    // and port: the value of Host
-  std::string target;                                  // path and query
-  std::string fields;                                  // complete lines "name: value" CRLF
+  Origin origin;       // of the URL; a redirect makes another Outgoing
+  std::string method;  // as given; compared with case
+  std::string host;    // and port: the value of Host
+  std::string target;  // path and query
+  std::string fields;  // complete lines "name: value" CRLF
   std::int64_t content_length = http::unknown_length;  // unknown_length: none is sent
-  KeptContent content;
+  KeptContent content;                    // the whole body; empty if there is a `source`
   std::shared_ptr<ContentSource> source;  // of the content; null: `content` is all of it
   bool expects = false;                   // it sends Expect: 100-continue
   std::string name;                       // "GET https://example.org/users": the context of errors
   bool is_head = false;                   // the method is HEAD: its reply has no content
-  bool repeatable = false;
-  bool decodes = false;  // it sends Accept-Encoding, and the content of its reply is decoded
+  bool repeatable = false;  // the method is idempotent (RFC 9110 §9.2.2): retries are allowed
+  bool decodes = false;     // it sends Accept-Encoding, and the content of its reply is decoded
 
  private:
   friend Result<Outgoing> make_outgoing(Request& request, const HttpClientOptions& options,

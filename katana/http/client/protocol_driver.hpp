@@ -35,11 +35,12 @@ class DriverEvents {
   ~DriverEvents() = default;
 };
 
+// What a driver works with. All of it outlives the driver.
 struct DriverEnvironment {
-  net::Connection& connection;
-  ReactorContext& context;
-  OriginState& origin;
-  DriverEvents& events;
+  net::Connection& connection;  // the driver writes to it and closes it
+  ReactorContext& context;      // options, counters and queues of the reactor
+  OriginState& origin;          // shared by the connections to this origin
+  DriverEvents& events;         // told when the driver has capacity, or ends
 };
 
 class ProtocolDriver : public CallCarrier {
@@ -78,6 +79,7 @@ class ProtocolDriver : public CallCarrier {
   virtual void on_lost(const Error& error) noexcept = 0;
 
  protected:
+  // The connection closes after the calls that it has.
   bool should_close() const noexcept { return retiring_ || context_.reactor().draining(); }
   // The peer has acknowledged bytes: the connection is established.
   bool answered() const noexcept { return connection_.counters().bytes_sent > 0; }

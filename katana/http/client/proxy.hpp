@@ -32,8 +32,9 @@ class Proxy {
   // Nothing if the options have no URL.
   static Result<std::optional<Proxy>> make(const ProxyOptions& options);
 
+  // False for an origin of `except`, which is connected to directly.
   bool serves(const Origin& origin) const;
-  const Origin& origin() const noexcept { return origin_; }
+  const Origin& origin() const noexcept { return origin_; }  // of the proxy itself
   // A complete line, or empty.
   const std::string& authorization() const noexcept { return authorization_; }
 
@@ -43,6 +44,7 @@ class Proxy {
   std::vector<std::string> except_;
 };
 
+// The CONNECT request of one connection, and the reply to it (RFC 9110 §9.3.6).
 class Tunnel final : public tls::Prelude {
  public:
   Tunnel(const Proxy& proxy, const Origin& to, http1::HeadMemo& memo, std::size_t head_bytes_max);

@@ -39,8 +39,10 @@ class Shared {
                    .failures_kept = options.failures_kept,
                    .names_max = options.names_max}) {}
 
-  const HttpClientOptions& options() const noexcept { return options_; }
+  const HttpClientOptions& options() const noexcept { return options_; }  // checked and constant
+  // Shared by all connections with TLS.
   const std::shared_ptr<const tls::ClientContext>& tls() const noexcept { return tls_; }
+  // Resolves on its own threads and caches the answers.
   upstream::Resolver& resolver() const noexcept { return resolver_; }
   // Guarded by a lock of its own.
   DigestAccounts& digest() const noexcept { return digest_; }
@@ -59,25 +61,29 @@ class Shared {
 
 // What the client has done on one reactor.
 struct PoolCounters {
-  std::uint64_t calls = 0;
-  std::uint64_t retries = 0;
-  std::uint64_t failures = 0;        // calls that ended in an error, after their retries
-  std::uint64_t retries_denied = 0;  // by the budget
-  std::uint64_t hedges = 0;          // second requests
-  std::uint64_t hedges_won = 0;      // of those
-  std::uint64_t breaker_openings = 0;
+  std::uint64_t calls = 0;               // requests started, without retries
+  std::uint64_t retries = 0;             // repeated attempts
+  std::uint64_t failures = 0;            // calls that ended in an error, after their retries
+  std::uint64_t retries_denied = 0;      // by the budget
+  std::uint64_t hedges = 0;              // second requests
+  std::uint64_t hedges_won = 0;          // of those
+  std::uint64_t breaker_openings = 0;    // times that a circuit breaker opened
   std::uint64_t breaker_refusals = 0;    // calls that were not sent
   std::uint64_t handshakes = 0;          // of TLS, complete
   std::uint64_t handshakes_resumed = 0;  // of those
 };
 
+// Lives as long as the pools of its reactor.
 class ReactorContext {
  public:
   ReactorContext(net::Reactor& reactor, std::shared_ptr<const Shared> shared);
 
-  net::Reactor& reactor() noexcept { return reactor_; }
+  net::Reactor& reactor() noexcept { return reactor_; }  // on which everything here runs
+  // As given to HttpClient::make().
   const HttpClientOptions& options() const noexcept { return shared_->options(); }
+  // Shared by all reactors.
   const std::shared_ptr<const tls::ClientContext>& tls() const noexcept { return shared_->tls(); }
+  // Shared by all reactors.
   upstream::Resolver& resolver() const noexcept { return shared_->resolver(); }
   // Those of all reactors.
   DigestAccounts& digest() const noexcept { return shared_->digest(); }

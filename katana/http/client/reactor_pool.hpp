@@ -28,8 +28,8 @@ class ReactorPool final : public net::Attachment {
   ReactorPool(net::Reactor& reactor, std::shared_ptr<const Shared> shared);
   ~ReactorPool() override;
 
-  ReactorContext& context() noexcept { return context_; }
-  std::size_t connection_count() const noexcept;
+  ReactorContext& context() noexcept { return context_; }  // outlives the pools
+  std::size_t connection_count() const noexcept;           // to all origins, open and opening
   // Sends the call on a connection to its origin, now or when one has capacity, or fails it.
   void submit(Call& call) noexcept;
   // What is known of that origin; null: origins_max others are known. For this turn only.

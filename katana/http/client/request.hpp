@@ -24,9 +24,10 @@ namespace katana::client {
 // Not an aggregate: g++ 12 would destroy one twice in a co_await expression (decision 0018).
 class Request {
  public:
+  // One header, as it is sent.
   struct Field {
-    std::string name;
-    std::string value;
+    std::string name;   // any case; HTTP/2 sends it in lower case
+    std::string value;  // without CR, LF and NUL; fetch() fails with others
   };
 
   explicit Request(std::string url) : url_(std::move(url)) {}
@@ -117,10 +118,12 @@ class Request {
   }
   Request&& decode(bool wanted) && { return std::move(decode(wanted)); }
 
-  const std::string& method() const noexcept { return method_; }
-  const std::string& url() const noexcept { return url_; }
+  const std::string& method() const noexcept { return method_; }  // as given; default: "GET"
+  const std::string& url() const noexcept { return url_; }        // absolute: http:// or https://
+  // In the order in which they are sent.
   const std::vector<Field>& fields() const noexcept { return fields_; }
   std::string& content() noexcept { return content_; }
+  // False: the request has no body, not even an empty one.
   bool has_content() const noexcept { return has_content_; }
   // Null: the content is a text.
   const std::shared_ptr<ContentSource>& source() const noexcept { return source_; }

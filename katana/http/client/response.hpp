@@ -26,15 +26,16 @@ enum class HttpVersion : std::uint8_t { http_1_0, http_1_1, http_2 };
 
 // A reply that redirected.
 struct Hop {
-  unsigned status = 0;
-  std::string url;  // that replied
+  unsigned status = 0;  // 3xx
+  std::string url;      // that replied
 };
 
 class Response {
  public:
   Response() noexcept = default;
 
-  unsigned status() const noexcept { return status_; }
+  unsigned status() const noexcept { return status_; }  // of the final reply, never 1xx
+  // The version of the connection on which the reply came.
   HttpVersion version() const noexcept { return version_; }
   // The first field of that name, ignoring case.
   std::optional<Bytes> find(Bytes name) const noexcept KATANA_VIEW { return fields_.find(name); }
@@ -42,7 +43,9 @@ class Response {
   Bytes name(std::size_t index) const noexcept { return fields_.name(index); }
   Bytes value(std::size_t index) const noexcept { return fields_.value(index); }
 
+  // The whole body, without its content coding if decoded().
   Bytes content() const noexcept KATANA_VIEW { return content_.bytes(); }
+  // Moves it out: content() is empty afterwards.
   Text take_content() noexcept { return std::exchange(content_, Text()); }
   // A content coding was removed; the fields are still the server's.
   bool decoded() const noexcept { return decoded_; }

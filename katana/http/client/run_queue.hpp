@@ -20,13 +20,14 @@ namespace katana::client {
 
 class RunList;
 
+// What a RunList can hold. It is in at most one list.
 class Runnable : private ListHook<Runnable> {
  public:
   Runnable(const Runnable&) = delete;
   Runnable& operator=(const Runnable&) = delete;
 
-  bool is_listed() const noexcept { return list_ != nullptr; }
-  void leave_list() noexcept;
+  bool is_listed() const noexcept { return list_ != nullptr; }  // whether it waits in a list
+  void leave_list() noexcept;                                   // does nothing if it is in none
 
  protected:
   Runnable() noexcept = default;
@@ -41,6 +42,7 @@ class Runnable : private ListHook<Runnable> {
   RunList* list_ = nullptr;
 };
 
+// Runnables in the order in which they are to run. It owns none of them.
 class RunList {
  public:
   bool empty() const noexcept { return list_.empty(); }

@@ -16,15 +16,15 @@ namespace katana::client {
 
 // Connections to the same origin serve the same requests (RFC 9110 §4.3.1).
 struct Origin {
-  bool secure = false;
-  std::string host;  // in lower case, without brackets
-  std::uint16_t port = 0;
+  bool secure = false;     // https
+  std::string host;        // in lower case, without brackets
+  std::uint16_t port = 0;  // of the URL, or the default: 80, 443
   bool operator==(const Origin&) const = default;
   std::string text() const;  // "https://example.org:443"
 };
 
 struct Url {
-  Origin origin;
+  Origin origin;          // where connections go to
   std::string authority;  // the value of Host: without the scheme's default port
   std::string target;     // path and query; a fragment is not sent
 };

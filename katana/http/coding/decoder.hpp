@@ -17,6 +17,7 @@
 
 namespace katana::coding {
 
+// How much a decoder gives for what it is given. Beyond it the content is refused.
 struct DecoderLimits {
   // Of the decoded content.
   std::uint64_t bytes_max = 8 * 1024 * 1024;

@@ -15,6 +15,7 @@
 
 namespace katana::coding {
 
+// Level and memory of each coding.
 struct EncoderOptions {
   // Levels at which a reply costs about as much as making it did: the last percents of size are for
   // files that are compressed once. gzip 1 … 9, brotli 0 … 11, zstd 1 … 19.

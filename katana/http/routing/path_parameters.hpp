@@ -16,8 +16,10 @@
 
 namespace katana {
 
+// Limit of one pattern; build() reports a pattern with more.
 inline constexpr std::size_t route_parameters_max = 16;
 
+// One parameter of the route that matched.
 struct PathParameter {
   Bytes name;   // from the table: valid as long as it is
   Bytes value;  // from the path: valid as long as it is; may still hold "%2F" and "%25"

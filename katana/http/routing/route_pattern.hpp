@@ -18,7 +18,9 @@
 
 namespace katana {
 
+// Limits of one pattern; build() reports a pattern with more.
 inline constexpr std::size_t route_segments_max = 32;
+// Longer patterns are a mistake that build() reports.
 inline constexpr std::size_t route_pattern_bytes_max = 1'024;
 
 namespace detail {

@@ -25,12 +25,14 @@
 
 namespace katana {
 
+// A route, 404, or 405 (with RouteMatch::allowed for the header Allow).
 enum class MatchKind : std::uint8_t { found, not_found, method_not_allowed };
 
+// Result of match().
 struct RouteMatch {
-  std::uint32_t route = 0;  // for found: what add() returned
-  MethodSet allowed;        // for method_not_allowed; empty otherwise
-  MatchKind kind = MatchKind::not_found;
+  std::uint32_t route = 0;                // for found: what add() returned
+  MethodSet allowed;                      // for method_not_allowed; empty otherwise
+  MatchKind kind = MatchKind::not_found;  // decides which of the members above count
 };
 
 // A pattern is '/' and segments between '/':
@@ -87,6 +89,7 @@ class RouteTable {
     return match_slowly(method, path, parameters);
   }
 
+  // Counts each pair of method and pattern.
   std::size_t route_count() const noexcept { return routes_.size(); }
   // REQUIRES of both: route < route_count().
   Bytes pattern(std::uint32_t route) const noexcept;

@@ -20,7 +20,7 @@
 
 namespace katana {
 
-inline constexpr std::size_t routes_max = 65'536;
+inline constexpr std::size_t routes_max = 65'536;  // of one table; add() fails beyond it
 
 class RouteTableBuilder {
  public:
@@ -29,7 +29,7 @@ class RouteTableBuilder {
   // Serves every method that the same pattern has no route of its own for.
   Result<std::uint32_t> add_any_method(std::string_view pattern);
 
-  RouteTable build() &&;
+  RouteTable build() &&;  // cannot fail: add() has checked everything
 
  private:
   friend class RouteTable::Assembler;

@@ -26,6 +26,7 @@ namespace katana::server {
 // One row of the table in engines.cpp each, which is all that programs, tests and the laboratory
 // know of the engines there are (--list-engines).
 enum class EngineKind : std::uint8_t { epoll_edge, epoll_level, io_uring };
+// All engines that this program has, whether they run here or not.
 std::span<const EngineKind> engines() noexcept;
 
 // What a configuration names: an engine, or the choice of one.
@@ -33,7 +34,7 @@ enum class EngineName : std::uint8_t { epoll_edge, epoll_level, io_uring, automa
 
 // The engine that runs, and why it is not another.
 struct EngineChoice {
-  EngineKind kind = EngineKind::epoll_edge;
+  EngineKind kind = EngineKind::epoll_edge;  // for make_reactor()
   // For the log, in one line: why "auto" did not take io_uring, or what of io_uring this kernel
   // lacks. Empty when there is nothing to say.
   std::string note = {};
@@ -51,6 +52,8 @@ std::string engine_names();
 // A line for each engine: its name and "available", or "unavailable: " and why.
 std::string list_engines();
 
+// REQUIRES that the kernel can run it (choose_engine()). `session_bytes_max`: of the largest
+// session.
 std::unique_ptr<net::Reactor> make_reactor(EngineKind kind, const net::ReactorOptions& options,
                                            std::size_t session_bytes_max);
 

@@ -34,11 +34,13 @@ namespace katana::server {
 // for requests: it must not block. What it is given is borrowed for the call.
 using OnError = std::function<void(const Failure&)>;
 
+// Where failures go, and how many of a kind are written.
 struct FailureLogOptions {
   std::optional<log::Logger> logger = {};  // none: standard error
-  OnError on_error = {};
+  OnError on_error = {};          // called for every failure, also for those that are not written
   std::uint32_t records_max = 5;  // of one kind and place, in each period; 0: none is written
-  Duration period = seconds(10);
+  Duration period = seconds(10);  // after which records_max counts anew
+  // Kinds and places that are counted apart; further ones share one count.
   std::size_t places_max = 1024;
   Instant (*clock)() = nullptr;                        // null: the machine's monotonic one
   std::function<void(const std::string&)> print = {};  // in place of standard error

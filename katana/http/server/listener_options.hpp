@@ -45,11 +45,12 @@ struct ListenerOptions {
   std::uint16_t redirect_port = 0;
 };
 
-inline constexpr std::size_t listeners_max = 32;
+inline constexpr std::size_t listeners_max = 32;  // of one server, its first included
 // What sun_path has room for beside the octet that ends it (unix(7)).
 inline constexpr std::size_t socket_path_bytes_max = 107;
 inline constexpr std::string_view unix_prefix = "unix:";
 
+// "unix:/run/app.sock".
 inline bool is_unix(std::string_view address) noexcept { return address.starts_with(unix_prefix); }
 // REQUIRES is_unix().
 inline std::string unix_path(std::string_view address) {

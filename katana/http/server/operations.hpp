@@ -97,6 +97,7 @@ enum class OperationsOff : std::uint8_t {
   names,    // the server has names, which strangers know
 };
 
+// Decides whether a request sees the operations pages. Immutable after construction.
 class OperationsGuard {
  public:
   explicit OperationsGuard(OperationsRules rules);
@@ -105,6 +106,7 @@ class OperationsGuard {
   //   strange  what the request calls the server is no name of it
   //   unknown  the token is missing or wrong
   enum class Verdict : std::uint8_t { passes, off, strange, unknown };
+  // Any reactor. Does not answer the request.
   Verdict judge(const RequestView& request, session::Exchange& exchange) const noexcept;
 
   // These borrow the guard, which outlives the service.

@@ -12,6 +12,7 @@ namespace katana::server {
 
 struct HttpServerOptions;
 
+// Before anything is opened. The Error has one line for each mistake.
 Result<void> check_options(const HttpServerOptions& options);
 
 }  // namespace katana::server

@@ -34,6 +34,7 @@ namespace katana::server {
 // What a reactor may take to end when it has to end at once.
 inline constexpr Duration stop_grace = milliseconds(500);
 
+// Placement of the threads, times of the end, and callbacks.
 struct ReactorGroupOptions {
   // The CPU of each reactor's thread, as place_reactors() has them; empty: the kernel's choice.
   std::vector<int> cpus = {};

@@ -29,22 +29,24 @@
 
 namespace katana::server {
 
+// A copy of the figures of one reactor, all from one moment.
 struct ReactorStatistics {
-  net::Counters counters;
-  session::HttpCounters http;
-  tls::TlsCounters tls;
-  net::PauseCounts paused;
-  net::MemoryBudget memory_budget;
-  net::MemoryBudget memory_used;
-  std::uint32_t links_open = 0;
-  net::TaskCounts tasks;
-  std::size_t tasks_running = 0;
-  Duration cpu_time;             // of its thread
-  proxy::ProxyCounters proxied;  // of listeners behind proxies
+  net::Counters counters;           // connections and bytes
+  session::HttpCounters http;       // requests and replies
+  tls::TlsCounters tls;             // handshakes
+  net::PauseCounts paused;          // connections that are not read at present, by reason
+  net::MemoryBudget memory_budget;  // limits in bytes
+  net::MemoryBudget memory_used;    // present use in bytes
+  std::uint32_t links_open = 0;     // open connections, accepted and outgoing
+  net::TaskCounts tasks;            // spawned tasks so far
+  std::size_t tasks_running = 0;    // spawned tasks at present
+  Duration cpu_time;                // of its thread
+  proxy::ProxyCounters proxied;     // of listeners behind proxies
 };
 
 class ReactorProbe;
 
+// What other threads see of a reactor; the probe publishes it, and either may end first.
 class ReactorStatus {
  public:
   ReactorStatus() noexcept = default;

@@ -22,7 +22,7 @@ namespace katana::server {
 // automatic: the same where there are any, else everybody's.
 enum class RequestIdTrust : std::uint8_t { automatic, always, proxies, never };
 
-inline constexpr std::size_t request_id_bytes = 32;
+inline constexpr std::size_t request_id_bytes = 32;       // of an id that this server makes
 inline constexpr std::size_t request_id_bytes_max = 128;  // of one that is accepted
 
 // Letters, digits and "-_.:/+=@,": what needs no quotes anywhere.
@@ -39,6 +39,7 @@ class RequestIds {
   // Two generators of different seeds do not meet in the life of a program.
   explicit constexpr RequestIds(std::uint64_t seed) noexcept : random_(seed) {}
 
+  // Writes a new id, in lower-case hexadecimal.
   void next(std::span<char, request_id_bytes> id) noexcept {
     write(random_.next(), id.data());
     write(random_.next(), id.data() + 16);

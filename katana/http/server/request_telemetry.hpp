@@ -47,17 +47,19 @@
 
 namespace katana::server {
 
+// What is recorded of each request, and where.
 struct RequestTelemetryOptions {
   bool ids = true;                                       // and traces
   RequestIdTrust trust_ids = RequestIdTrust::automatic;  // whose are accepted
   log::Logger access = {};                               // discards: no access log
-  log::Logger slow = {};
+  log::Logger slow = {};                 // of requests that took slow_after; default: discards
   Duration slow_after = {};              // 0: nothing is slow
   TargetRules targets = {};              // of both logs
   metrics::Registry* metrics = nullptr;  // null: none
   // Upper ends of the buckets of durations that a scraper is told; each to an eighth.
   std::vector<Duration> duration_buckets = default_duration_buckets();
 
+  // 100 µs to 30 s, in 15 steps.
   static std::vector<Duration> default_duration_buckets() {
     return {microseconds(100),   microseconds(250), microseconds(500), milliseconds(1),
             microseconds(2'500), milliseconds(5),   milliseconds(10),  milliseconds(25),

@@ -24,6 +24,7 @@
 
 namespace katana::server {
 
+// What logs may show of a request's target.
 struct TargetRules {
   bool queries = true;                              // false: nothing behind the "?" is shown
   std::vector<std::string> secret_parameters = {};  // beside those of credentials

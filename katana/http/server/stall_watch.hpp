@@ -45,6 +45,7 @@ class StallWatch {
   // What is seen of a reactor, from any thread.
   struct Sight {
     Instant busy_since = never;  // never: it waits
+    // What the reactor works on, such as a route; null: no name is known.
     const std::string* site = nullptr;
   };
 
@@ -62,8 +63,8 @@ class StallWatch {
   // moves again, with the numbers of those that are not stalled.
   void on_change(std::function<void(std::span<const unsigned>)> moved);
 
-  Result<void> start();
-  void stop() noexcept;
+  Result<void> start();  // starts the thread; an Error: the system has none left
+  void stop() noexcept;  // returns when the thread has ended; does nothing the second time
 
   // What the thread does, with what it sees and the time.
   void look(std::size_t reactor, const Sight& sight, Instant now);

@@ -25,8 +25,8 @@ namespace katana::server {
 
 // Who a file belongs to; none: it stays as it is.
 struct FileOwner {
-  std::optional<uid_t> user;
-  std::optional<gid_t> group;
+  std::optional<uid_t> user;   // none: the user of the process
+  std::optional<gid_t> group;  // none: the group of the process
 };
 
 // "0660", "660"; octal, at most 0777. An Error names the remedy only.
@@ -52,7 +52,7 @@ class UnixSocket {
         adopted_(other.adopted_) {}
   UnixSocket& operator=(UnixSocket&&) = delete;
 
-  int socket() const noexcept { return socket_; }
+  int socket() const noexcept { return socket_; }  // the descriptor; listening
   // Of an adopted one: the file is this one's from here on, and removed with it.
   void take_file() noexcept { file_ = adopted_ != 0 ? std::exchange(adopted_, 0) : file_; }
   // The file is the next program's.

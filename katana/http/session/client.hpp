@@ -34,6 +34,7 @@ struct Client {
   Client() noexcept = default;
   explicit Client(const engine::PeerEndpoint& of) noexcept : endpoint_(of) {}
 
+  // https: TLS of the connection, or what a trusted proxy says.
   http::Scheme scheme = http::Scheme::http;
   // As the client called the server, with the port if it said one; empty: HTTP/1.0 without any.
   Bytes host;

@@ -56,6 +56,7 @@ class Exchange : public ClientSource {
   // Of content_pending(): its size, when the request says it.
   virtual std::optional<std::uint64_t> content_length() const noexcept = 0;
 
+  // On which the handler runs, and where its tasks belong.
   virtual net::Reactor& reactor() noexcept = 0;
   // Where what is done for the request may be charged: the reactor's.
   virtual HeldMemory& memory() noexcept;

@@ -35,11 +35,11 @@ class ExchangeContext : public Activity {
 
 // One of a service's routes, as observers know it. Stays as long as the service.
 struct RouteMark {
-  std::string name;     // "GET /users/{id}"; what serves every method: "ANY …"
-  std::string method;   // "GET", or "ANY"
-  std::string pattern;  // "/users/{id}"
-  std::uint32_t number = 0;
-  Duration timeout = {};  // of its handlers; 0: HttpOptions::handler_timeout
+  std::string name;          // "GET /users/{id}"; what serves every method: "ANY …"
+  std::string method;        // "GET", or "ANY"
+  std::string pattern;       // "/users/{id}"
+  std::uint32_t number = 0;  // in the order of registration, from 0
+  Duration timeout = {};     // of its handlers; 0: HttpOptions::handler_timeout
   // Of its query: no log shows their values.
   std::vector<std::string> secret_parameters = {};
 };

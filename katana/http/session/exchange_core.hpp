@@ -183,18 +183,18 @@ class ExchangeCore {
 
  public:
   // ---- facts, which the owner keeps; ordered for their size ----
-  std::uint16_t status = 0;  // of the reply; 0: not begun
-  Mode mode = Mode::ignore;
-  ExchangeEnd end_reason = ExchangeEnd::replied;
-  bool content_pending = false;  // the request has content that has not been received
-  bool patient = false;          // the reply may be silent for as long as it likes
-  const RouteMark* route = nullptr;
-  std::unique_ptr<ExchangeContext> context;
+  std::uint16_t status = 0;                       // of the reply; 0: not begun
+  Mode mode = Mode::ignore;                       // what happens to content that comes
+  ExchangeEnd end_reason = ExchangeEnd::replied;  // what ended it; counts once the exchange is over
+  bool content_pending = false;              // the request has content that has not been received
+  bool patient = false;                      // the reply may be silent for as long as it likes
+  const RouteMark* route = nullptr;          // null: no route matched
+  std::unique_ptr<ExchangeContext> context;  // of the observer; null: there is none
   RequestShare state;  // empty until something needs it; tasks of the request share it
   std::unique_ptr<Pending> pending;  // ends before its state and its context
-  Instant handler_deadline = never;
-  Instant began;
-  std::uint64_t content_bytes = 0;  // of the reply
+  Instant handler_deadline = never;  // the handler is cancelled then (503)
+  Instant began;                     // when the head was complete
+  std::uint64_t content_bytes = 0;   // of the reply
 };
 
 }  // namespace katana::session

@@ -30,17 +30,18 @@ enum class ExchangeEnd : std::uint8_t { replied, aborted, peer_left };
 // how long they took says nothing of how fast the server answers.
 enum class ExchangeKind : std::uint8_t { request, events, websocket };
 
+// What is known of an exchange when it ends.
 struct ExchangeRecord {
   const RouteMark* route = nullptr;  // null: none served it
   const http::Head* head = nullptr;  // null, when the protocol refused it
   Bytes method = {};                 // empty, as the target, when the protocol refused the head
-  Bytes target = {};
-  unsigned status = 0;              // of the reply; 0: none was begun
-  std::uint64_t content_bytes = 0;  // of the reply, without framing; none for HEAD
-  Duration duration = {};           // from the end of the head to the end of the exchange
-  std::uint32_t request = 0;        // which of its connection, from 1
+  Bytes target = {};                 // path and query, as the client sent them
+  unsigned status = 0;               // of the reply; 0: none was begun
+  std::uint64_t content_bytes = 0;   // of the reply, without framing; none for HEAD
+  Duration duration = {};            // from the end of the head to the end of the exchange
+  std::uint32_t request = 0;         // which of its connection, from 1
   ExchangeEnd end = ExchangeEnd::replied;
-  ExchangeKind kind = ExchangeKind::request;
+  ExchangeKind kind = ExchangeKind::request;  // a plain request, events, or a WebSocket connection
 };
 
 class ExchangeObserver {

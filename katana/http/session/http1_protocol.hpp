@@ -38,7 +38,8 @@ class Http1Protocol final : public net::Protocol {
     return http2_ != nullptr ? http2_->heap_bytes_each() : 0;
   }
 
-  HttpCounters& counters() noexcept { return counters_; }
+  HttpCounters& counters() noexcept { return counters_; }  // of all sessions of this reactor
+  // Constant while the server runs.
   const HttpOptions& options() const noexcept { return options_; }
   // Whose word of a client counts; null: nobody's.
   const std::shared_ptr<const ProxyTrust>& trust() const noexcept { return trust_; }

@@ -87,10 +87,12 @@ class Http2Exchange final : public Exchange, public ScheduledStream {
     return core_.held_bytes() + (socket_ != nullptr ? socket_->kept_for_peer() : 0);
   }
 
+  // Blocks of the reactor's pool that hold output of the WebSocket session.
   std::size_t blocks_held() const noexcept {
     return socket_ != nullptr ? socket_->blocks_held() : 0;
   }
-  void release_window() noexcept;
+  void release_window() noexcept;  // lets the client send what was withheld while memory was scarce
+  // The client reset the stream or closed the connection before it had the whole reply.
   void note_peer_left() noexcept {
     if (!reply_sent) core_.end_reason = ExchangeEnd::peer_left;
   }

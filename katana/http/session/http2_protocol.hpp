@@ -35,8 +35,10 @@ class Http2Protocol final : public net::Protocol {
     return sizeof(http2::Machine) + 2 * hpack_bytes + options_.http2.limits.block_bytes_max;
   }
 
+  // Counts all versions of HTTP on this reactor.
   HttpCounters& http_counters() noexcept { return http_counters_; }
-  Http2Counters& counters() noexcept { return http_counters_.http2; }
+  Http2Counters& counters() noexcept { return http_counters_.http2; }  // of HTTP/2 alone
+  // Constant while the server runs.
   const HttpOptions& options() const noexcept { return options_; }
   // Whose word of a client counts; null: nobody's.
   const std::shared_ptr<const ProxyTrust>& trust() const noexcept { return trust_; }

@@ -39,7 +39,9 @@ class Http2WebSocket final : private WebSocketCarrier {
   void on_deadline() noexcept;
   void on_drain() noexcept;
 
+  // When on_deadline() is due; never: nothing is waited for.
   Instant deadline() const noexcept { return deadline_; }
+  // The windows did not take all output yet.
   bool has_unsent() const noexcept { return !own_outbox_.empty(); }
   // Of what is unsent, as last told to the session of the connection.
   std::size_t noted_bytes() const noexcept { return noted_bytes_; }

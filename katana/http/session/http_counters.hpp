@@ -15,7 +15,7 @@ namespace katana::session {
 
 // What only HTTP/2 has to count.
 struct Http2Counters {
-  std::uint64_t connections = 0;
+  std::uint64_t connections = 0;  // that spoke HTTP/2, from their preface on
   // Before their replies were sent, by the peer or for what it did wrong.
   std::uint64_t streams_reset = 0;
   std::uint64_t streams_stalled = 0;  // reset because their windows stayed closed
@@ -26,10 +26,10 @@ struct Http2Counters {
 };
 
 struct HttpCounters {
-  std::uint64_t requests = 0;
-  std::uint64_t refused = 0;           // by the protocol: 4xx, 5xx of Refusal
-  std::uint64_t handler_failures = 0;  // threw or failed: 500
-  std::uint64_t handler_timeouts = 0;
+  std::uint64_t requests = 0;            // with a head that was read
+  std::uint64_t refused = 0;             // by the protocol: 4xx, 5xx of Refusal
+  std::uint64_t handler_failures = 0;    // threw or failed: 500
+  std::uint64_t handler_timeouts = 0;    // 503: handlers that took longer than their timeout
   std::uint64_t handlers_cancelled = 0;  // the peer left
   std::uint64_t memory_refusals = 0;     // given up because memory was scarce: 503
   // Times that a trusted proxy's word of the client was read and found malformed.

@@ -27,8 +27,8 @@ inline constexpr std::size_t server_name_bytes_max = 128;
 
 // HTTP/2, beyond what holds for every version.
 struct Http2Options {
-  bool enabled = true;  // by prior knowledge (RFC 9113 §3.3) on the port of HTTP/1.1
-  http2::Limits limits = {};
+  bool enabled = true;        // by prior knowledge (RFC 9113 §3.3) on the port of HTTP/1.1
+  http2::Limits limits = {};  // streams, frames, windows and header lists
   // Streams may become WebSocket connections (RFC 8441), which SETTINGS then say.
   bool websocket = true;
   // What bodies that are collected, and messages that are not complete, may take of one connection

@@ -28,6 +28,7 @@ struct ScheduledStream : http2::Stream {
   // It is not complete, and goes on: it may hold a share of the memory for content.
   virtual bool is_receiving() const noexcept = 0;
 
+  // Next in the list of streams that are over; null: the last.
   ScheduledStream* next_over = nullptr;
   std::uint64_t served = 0;       // when it had its last turn among equals
   std::uint64_t tried = 0;        // the pump in which it could not go on

@@ -23,21 +23,23 @@ namespace katana::session {
 // Reactors with subscribers, and how many.
 struct Topic {
   struct Share {
-    std::shared_ptr<WebSocketPost> post;
-    std::size_t subscribers;
+    std::shared_ptr<WebSocketPost> post;  // of the reactor
+    std::size_t subscribers;              // connections of that reactor; at least 1
   };
   Topic(std::string given, const TopicsOptions& how);
   // Of the reactor of `post`, which has its first subscriber. Nothing: there is no bus, or it
   // refuses.
   std::optional<bus::Subscription> hear(WebSocketPost& post);
 
-  const std::string name;
-  const TopicsOptions& options;
-  const std::string subject;  // empty: there is no bus
-  std::mutex mutex;           // guards what follows
-  std::vector<Share> shares;
+  const std::string name;        // as subscribe() was given it
+  const TopicsOptions& options;  // those of its Topics
+  const std::string subject;     // empty: there is no bus
+  std::mutex mutex;              // guards what follows
+  std::vector<Share> shares;     // one for each reactor with subscribers
 
+  // One subscriber more on this reactor.
   void add(const std::shared_ptr<WebSocketPost>& post);
+  // One subscriber less on this reactor. REQUIRES that it had one.
   void remove(const WebSocketPost& post) noexcept;
 };
 

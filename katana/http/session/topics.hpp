@@ -41,6 +41,7 @@ namespace katana::session {
 
 struct Topic;
 
+// How topics reach other processes.
 struct TopicsOptions {
   bus::Bus* bus = nullptr;          // null: of this process
   std::string subjects = "topics";  // of a topic "SUBJECTS.NAME", with the name escaped
@@ -49,12 +50,14 @@ struct TopicsOptions {
   std::function<void(Bytes topic, const bus::Notice& notice)> on_notice = {};
 };
 
+// Result of subscribe().
 enum class SubscribeOutcome : std::uint8_t {
-  subscribed,
-  already,  // it was
-  full,     // the connection has WebSocketOptions::subscriptions_max
+  subscribed,  // now; messages from here on reach the connection
+  already,     // the connection had subscribed before
+  full,        // the connection has WebSocketOptions::subscriptions_max
 };
 
+// Result of publish().
 struct Published {
   std::size_t subscribers = 0;  // of this process, that the message is on its way to
   std::size_t missed = 0;       // on reactors that have too much queued
@@ -69,17 +72,19 @@ class Topics {
   Topics(const Topics&) = delete;
   Topics& operator=(const Topics&) = delete;
 
+  // The reactor's thread of `socket`. The subscription ends with the connection.
   SubscribeOutcome subscribe(WebSocket& socket, Bytes topic);
   // False: it is not.
   bool unsubscribe(WebSocket& socket, Bytes topic);
   Published publish(Bytes topic, Bytes payload, MessageKind kind);
   std::size_t subscribers(Bytes topic) const;
 
+  // Figures of the table of names, for tests.
   struct Statistics {
     std::size_t names = 0;       // at most three times the topics that had subscribers at once
     std::uint64_t examined = 0;  // names, whether somebody is still subscribed: three a new topic
   };
-  Statistics statistics() const;
+  Statistics statistics() const;  // any thread; takes a lock
 
  private:
   struct Names;

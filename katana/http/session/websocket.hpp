@@ -32,8 +32,10 @@ namespace katana::session {
 using ws::CloseCode;
 class WebSocketHandle;
 
+// Opcode of a message (RFC 6455 §5.6). text: valid UTF-8, checked before the handler sees it.
 enum class MessageKind : std::uint8_t { text, binary };
 
+// What send() did with a message.
 enum class SendOutcome : std::uint8_t {
   sent,    // it stands in the connection's outbox, or on its way there
   full,    // too much is waiting to be sent already
@@ -47,9 +49,10 @@ enum class SlowPeer : std::uint8_t {
   drop,        // the message is dropped, and counted
 };
 
+// Limits of the WebSocket connections of a server.
 struct WebSocketOptions {
-  ws::Limits limits = {};
-  ws::DeflateOptions deflate = {};
+  ws::Limits limits = {};           // sizes and timeouts of messages, pings and closing
+  ws::DeflateOptions deflate = {};  // permessage-deflate (RFC 7692)
   // Of one connection, waiting to be sent. One message is taken whatever its size when nothing
   // waits.
   std::size_t queue_bytes_max = 256 * 1024;
@@ -63,19 +66,20 @@ struct WebSocketOptions {
   FailureObserver* failures = nullptr;
 };
 
+// What the connections of one reactor have counted.
 struct WebSocketCounters {
-  std::uint64_t opened = 0;
-  std::uint64_t closed = 0;
-  std::uint64_t handshakes_refused = 0;
-  std::uint64_t messages_received = 0;
-  std::uint64_t messages_sent = 0;
-  std::uint64_t refused = 0;           // peers that broke a rule
-  std::uint64_t handler_failures = 0;  // threw
-  std::uint64_t pings = 0;             // asked of silent peers
-  std::uint64_t timeouts = 0;          // peers that did not answer, a ping or a close
-  std::uint64_t dropped = 0;           // messages for connections whose queue was full
-  std::uint64_t disconnects = 0;       // of those connections
-  std::uint64_t memory_refusals = 0;   // closed because memory was scarce (1013)
+  std::uint64_t opened = 0;              // accepted handshakes
+  std::uint64_t closed = 0;              // connections that ended, for any reason
+  std::uint64_t handshakes_refused = 0;  // by the server, with 4xx
+  std::uint64_t messages_received = 0;   // whole messages, of all kinds
+  std::uint64_t messages_sent = 0;       // whole messages, of all kinds
+  std::uint64_t refused = 0;             // clients that broke a rule of the protocol
+  std::uint64_t handler_failures = 0;    // threw
+  std::uint64_t pings = 0;               // sent to silent clients
+  std::uint64_t timeouts = 0;            // clients that did not answer a ping or a close
+  std::uint64_t dropped = 0;             // messages for connections whose queue was full
+  std::uint64_t disconnects = 0;         // of those connections
+  std::uint64_t memory_refusals = 0;     // closed because memory was scarce (1013)
 };
 
 class WebSocket {
@@ -111,10 +115,12 @@ class WebSocket {
   ~WebSocket() = default;
 };
 
+// What a program does with one connection. All calls come on the connection's reactor.
 class WebSocketHandler {
  public:
   virtual ~WebSocketHandler() = default;
-  virtual void on_open(WebSocket&) {}
+  virtual void on_open(WebSocket&) {}  // once, first; the connection can send
+  // A whole message. `payload` is valid for the call.
   virtual void on_message(WebSocket& socket, Bytes payload, MessageKind kind) = 0;
   // A send() that found the queue full may go on.
   virtual void on_writable(WebSocket&) {}

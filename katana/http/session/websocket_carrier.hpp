@@ -22,9 +22,10 @@ class WebSocketCarrier {
   WebSocketCarrier(const WebSocketCarrier&) = delete;
   WebSocketCarrier& operator=(const WebSocketCarrier&) = delete;
 
-  net::Reactor& reactor() noexcept { return reactor_; }
-  Outbox& outbox() noexcept { return outbox_; }
-  const Outbox& outbox() const noexcept { return outbox_; }
+  net::Reactor& reactor() noexcept { return reactor_; }      // on which the session runs
+  Outbox& outbox() noexcept { return outbox_; }              // where the session writes
+  const Outbox& outbox() const noexcept { return outbox_; }  // the same, to look at
+  // Address of the client, or of the proxy before it.
   virtual engine::PeerAddress peer() noexcept = 0;
 
   // ---- what comes ----

@@ -67,6 +67,7 @@ class WebSocketConnection final : public net::Session {
   WebSocketSession session_;
 };
 
+// Follows an HTTP/1.1 session that accepted a handshake.
 class WebSocketReplacement final : public net::SessionReplacement {
  public:
   WebSocketReplacement(WebSocketShare& share, WebSocketTerms terms,

@@ -22,7 +22,7 @@ class WebSocketPost;
 
 // Where a reactor has a connection.
 struct Slot {
-  std::uint32_t index = 0;
+  std::uint32_t index = 0;       // of the reactor's table
   std::uint32_t generation = 0;  // 0: no slot
 };
 
@@ -32,9 +32,13 @@ class WebSocketHandle {
   WebSocketHandle(std::shared_ptr<WebSocketPost> post, Slot slot) noexcept
       : post_(std::move(post)), slot_(slot) {}
 
+  // Any thread. `sent`: the reactor has the message; the client may still never get it.
   SendOutcome send(Bytes payload, MessageKind kind) const;
+  // REQUIRES UTF-8.
   SendOutcome send_text(Bytes text) const { return send(text, MessageKind::text); }
+  // Any bytes.
   SendOutcome send_binary(Bytes bytes) const { return send(bytes, MessageKind::binary); }
+  // Begins the close handshake. `reason`: at most 123 bytes of UTF-8, for the client.
   SendOutcome close(CloseCode code, Bytes reason) const;
 
  private:

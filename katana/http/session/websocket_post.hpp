@@ -35,11 +35,11 @@ struct Topic;
 
 // A message framed once, or a request to close.
 struct PostedJob {
-  Slot slot = {};  // who; generation 0: the topic's subscribers
-  std::shared_ptr<Topic> topic = {};
-  Block* block = nullptr;  // with a share; null: close
-  CloseCode code = CloseCode::normal;
-  std::string reason = {};
+  Slot slot = {};                      // who; generation 0: the topic's subscribers
+  std::shared_ptr<Topic> topic = {};   // with generation 0; otherwise null
+  Block* block = nullptr;              // with a share; null: close
+  CloseCode code = CloseCode::normal;  // of a close
+  std::string reason = {};             // of a close; at most 123 bytes of UTF-8
 };
 
 class WebSocketPost : public std::enable_shared_from_this<WebSocketPost> {

@@ -33,10 +33,13 @@ class WebSocketShare {
   WebSocketShare(const WebSocketOptions& options, WebSocketCounters& counters,
                  ExchangeObserver* observer = nullptr);
 
+  // Constant while the server runs.
   const WebSocketOptions& options() const noexcept { return options_; }
-  WebSocketCounters& counters() noexcept { return counters_; }
-  ExchangeObserver* observer() const noexcept { return observer_; }
+  WebSocketCounters& counters() noexcept { return counters_; }  // of all sessions of this reactor
+  ExchangeObserver* observer() const noexcept { return observer_; }  // null: nobody observes
+  // Buffers that all machines of the reactor share.
   ws::Context& context() noexcept { return context_; }
+  // Through which other threads reach the sessions.
   const std::shared_ptr<WebSocketPost>& post() noexcept { return post_; }
   // What is there once for all of them: for compression, and posted by other threads.
   std::size_t memory_bytes() const noexcept {
@@ -58,6 +61,7 @@ class WebSocketShare {
 // it.
 class UpgradeRequest {
  public:
+  // Gives the memory back to the recycler.
   struct Delete {
     void operator()(UpgradeRequest* request) const noexcept {
       const std::size_t bytes = sizeof(UpgradeRequest) + request->ids_size();
@@ -65,16 +69,18 @@ class UpgradeRequest {
       recycler::release(request, bytes);
     }
   };
-  using Pointer = std::unique_ptr<UpgradeRequest, Delete>;
+  using Pointer = std::unique_ptr<UpgradeRequest, Delete>;  // owns it
   // Copies the ids, of which each is cut at 255 octets; the rest outlives the connection. `route`
   // may be null. Throws std::bad_alloc.
   static Pointer make(Bytes subprotocol, const RouteMark* route, Bytes request_id, Bytes trace_id,
                       Instant now);
 
+  // The one that the handshake agreed on; empty: none.
   Bytes subprotocol() const noexcept { return subprotocol_; }
-  const RouteMark* route() const noexcept { return route_; }
-  Bytes request_id() const noexcept { return {ids(), request_id_size_}; }
-  Instant time() const noexcept { return time_; }
+  const RouteMark* route() const noexcept { return route_; }               // null: no route matched
+  Bytes request_id() const noexcept { return {ids(), request_id_size_}; }  // for logs; empty: none
+  Instant time() const noexcept { return time_; }  // when the handshake ended
+  // The id for logs; empty: none.
   Bytes trace_id() const noexcept { return {ids() + request_id_size_, trace_id_size_}; }
   // Of the request, which counts for as long.
   void keep_places(RequestShare places) noexcept { places_ = std::move(places); }

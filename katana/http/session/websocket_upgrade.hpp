@@ -15,16 +15,18 @@
 
 namespace katana::session {
 
+// What a handshake must meet (RFC 6455 §4.2).
 struct UpgradeOptions {
-  bool any_origin = false;
-  std::span<const Bytes> origins = {};  // beside pages of the same host
-  std::span<const Bytes> subprotocols = {};
+  bool any_origin = false;                   // true: pages of every site may connect
+  std::span<const Bytes> origins = {};       // beside pages of the same host
+  std::span<const Bytes> subprotocols = {};  // in the order of preference; empty: none is agreed on
 };
 
+// Result of judge_upgrade().
 struct Upgrade {
   unsigned status = 0;  // of the refusal; 0: there is none
   Bytes detail = {};
-  ws::Handshake handshake = {};
+  ws::Handshake handshake = {};  // what the reply must say; counts if status is 0
 };
 
 // Counts what it refuses.

@@ -43,8 +43,8 @@ std::string_view kind_name(Kind kind) noexcept;  // "constraint_violation", for 
 
 // Which constraint a Kind::constraint_violation broke. none: the error is of another kind.
 enum class Constraint : std::uint8_t {
-  none,
-  unique,
+  none,    // the error is of another kind
+  unique,  // also unique indexes
   primary_key,
   foreign_key,
   not_null,

@@ -29,19 +29,20 @@
 
 namespace katana::database::sqlite {
 
+// How a connection opens the file.
 enum class Access : std::uint8_t {
   create,  // reads and writes; makes the file if it is missing
   write,   // reads and writes
-  read,
+  read,    // reads; a write is an Error
 };
 
 // Of one statement that is run.
 struct Limits {
-  std::size_t rows_max = SIZE_MAX;
-  Instant deadline = never;    // then it is interrupted
-  Duration budget = {};        // or this long after it was first looked at; 0: none
-  const Work* work = nullptr;  // or when nobody waits for this any more
-  bool keep_values = false;
+  std::size_t rows_max = SIZE_MAX;  // one row more is an Error
+  Instant deadline = never;         // then it is interrupted
+  Duration budget = {};             // or this long after it was first looked at; 0: none
+  const Work* work = nullptr;       // or when nobody waits for this any more
+  bool keep_values = false;         // copies parameters, because the rows are read after the call
 };
 
 // The commands that we run ourselves.
@@ -82,6 +83,7 @@ class Connection {
   Result<std::string> ask(const char* text);
   Result<std::string> ask_for_log();
 
+  // False also after SQLite rolled back on its own.
   bool in_transaction() const noexcept { return sqlite3_get_autocommit(handle_) == 0; }
   // Foreign keys that are violated and may be mended until the commit.
   bool has_deferred_violations() const noexcept;
@@ -103,7 +105,7 @@ class Connection {
   void leave_log() noexcept;
   sqlite3* handle() noexcept { return handle_; }
 
-  std::uint64_t generation = 0;
+  std::uint64_t generation = 0;  // Watch::generation() when the connection was opened
 
  private:
   Connection(const Options& options, const std::function<Instant()>& clock)

@@ -12,11 +12,12 @@
 namespace katana::database::sqlite {
 
 struct FileIdentity {
-  std::uint64_t device = 0;
-  std::uint64_t number = 0;
-  bool exists() const noexcept { return number != 0; }
+  std::uint64_t device = 0;                             // st_dev of stat(2)
+  std::uint64_t number = 0;                             // st_ino of stat(2); 0: there is no file
+  bool exists() const noexcept { return number != 0; }  // whether the file was there at of()
   bool operator==(const FileIdentity&) const = default;
 
+  // Follows symbolic links. A file that cannot be looked at counts as missing.
   static FileIdentity of(const std::string& path) noexcept;
 };
 

@@ -22,8 +22,9 @@ namespace katana::database::sqlite {
 
 class Connection;
 
+// Which migrations are applied, and how.
 struct MigrateOptions {
-  std::string folder = {};
+  std::string folder = {};              // with the *.sql files; empty: `bundled` is used
   std::vector<Migration> bundled = {};  // instead of a folder
   bool dry_run = false;                 // does everything, and undoes it
   Opening opening = {};                 // hears of the progress; SQLite ignores its `stop`

@@ -40,30 +40,40 @@ struct Options {
   Durability durability = Durability::full;
 
   unsigned readers = 4;  // threads and connections for reads that are not answered on a reactor
+  // In the queue of the pool; then: unavailable.
   std::size_t reads_waiting_max = SqliteLimits().reads_waiting_max;
+  // In the queue of the writer; then: unavailable.
   std::size_t writes_waiting_max = SqliteLimits().writes_waiting_max;
   std::size_t group_max = 256;  // writes that share one commit
+  // The writer polls so long before it sleeps.
   Duration writer_linger = SqliteLimits().writer_linger;
-  Duration writer_gathers = SqliteLimits().writer_gathers;
+  Duration writer_gathers = SqliteLimits().writer_gathers;  // a group waits so long for more writes
   Duration wait_max = seconds(2);  // in a queue; then the call is refused: unavailable
   Duration timeout = seconds(30);  // of a call that was given none
-  Duration busy_wait = SqliteLimits().busy_wait;
-  std::size_t rows_max = SqliteLimits().rows_max;
-  std::size_t statements_max = SqliteLimits().statements_max;
+  Duration busy_wait = SqliteLimits().busy_wait;   // for the lock of another process; then: busy
+  std::size_t rows_max = SqliteLimits().rows_max;  // of one result; larger ones need a stream
+  std::size_t statements_max = SqliteLimits().statements_max;  // kept prepared, for each connection
   std::int64_t cache_kib = 8 * 1024;  // pages that each connection may keep
 
+  // Of a read on the reactor; then the pool does it.
   Duration read_budget = SqliteLimits().read_budget;
+  // A slow statement is sent to the pool so many times.
   std::uint32_t slow_reads_remembered = SqliteLimits().slow_reads_remembered;
+  // On the reactor; further reads of the turn go to the pool.
   std::uint32_t reads_per_turn_max = SqliteLimits().reads_per_turn_max;
 
+  // A longer transaction is rolled back.
   Duration transaction_hold = SqliteLimits().transaction_hold;
-  unsigned streams_max = SqliteLimits().streams_max;
+  unsigned streams_max = SqliteLimits().streams_max;  // open at once; further streams wait
+  // A stream that is not read so long loses its connection.
   Duration stream_idle = SqliteLimits().stream_idle;
+  // Pages in the write-ahead log before it is written back.
   unsigned checkpoint_pages = SqliteLimits().checkpoint_pages;
+  // How often an unusable file is tried again.
   Duration probe_interval = SqliteLimits().probe_interval;
 
-  std::string vfs = {};  // empty: the default
-  TestHooks test_hooks = {};
+  std::string vfs = {};       // empty: the default
+  TestHooks test_hooks = {};  // default: own threads and the machine's clock
 };
 
 }  // namespace katana::database::sqlite

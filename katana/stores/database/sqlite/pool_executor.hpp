@@ -20,6 +20,7 @@ namespace katana::database::sqlite {
 
 class PoolExecutor final : public Executor {
  public:
+  // `name` is that of the threads. Fails if they cannot be started.
   static katana::Result<std::unique_ptr<PoolExecutor>> create(std::string name, unsigned threads) {
     auto pool = thread::Pool::create(
         {.name = std::move(name), .threads_min = threads, .queue_max = 2 * std::size_t{threads}});

@@ -31,8 +31,10 @@ class ReactorReader final : private Message {
                 Writer& writer, Readers& readers, Executor& executor) noexcept;
   ~ReactorReader();
 
-  Executor& executor() const noexcept { return executor_; }
+  Executor& executor() const noexcept { return executor_; }  // on whose thread everything here runs
+  // Attempt::elsewhere: the read needs the pool, or took longer than its budget.
   Attempt read(const Request& request, Outcome& outcome) noexcept;
+  // Hands the work to the writer or the pool when the turn ends.
   void submit(Work& work) noexcept;
   // True: it had not been handed over, and is gone.
   bool withdraw(Work& work) noexcept;

@@ -31,7 +31,9 @@ class Readers final {
   Readers(const Options& options, Watch& watch, const std::function<Instant()>& clock);
   ~Readers();
 
+  // Once, before the first submit(). The executor outlives stop().
   void run_on(Executor& executor) noexcept { executor_ = &executor; }
+  // Takes all works of the list. Works beyond reads_waiting_max complete with Kind::unavailable.
   void submit(WorkList& works) noexcept;
   // Its executor's thread.
   void withdraw(Work& work) noexcept;
@@ -41,7 +43,7 @@ class Readers final {
   // Accepts nothing more, refuses what waits, interrupts what runs. Returns when nothing does.
   void stop() noexcept;
 
-  void add_figures(Statistics& statistics) const;
+  void add_figures(Statistics& statistics) const;  // adds counts and levels of the pool; any thread
 
  private:
   struct Slot final : Message {

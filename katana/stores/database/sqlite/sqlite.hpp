@@ -36,10 +36,13 @@
 
 namespace katana::database::sqlite {
 
+// Opens the file, applies migrations, and starts the threads. Blocks.
 katana::Result<Database> open(Options options);
 
+// The Backend of SQLite. open() makes it; tests make it themselves.
 class Sqlite final : public Backend {
  public:
+  // open() without the Database around it.
   static katana::Result<std::unique_ptr<Sqlite>> create(Options options);
   ~Sqlite() override;
 

@@ -24,8 +24,11 @@ class Statement final : public Row {
  public:
   Statement(sqlite3_stmt* statement, Bytes text);
 
+  // Of the prepared statement, as the program wrote it.
   Bytes text() const noexcept { return text_; }
+  // Sqlite3_stmt_readonly(): the statement does not write to the file.
   bool reads_only() const noexcept { return reads_only_; }
+  // SELECT, or a RETURNING clause.
   bool returns_rows() const noexcept { return sqlite3_column_count(handle_.get()) > 0; }
 
   // `keep`: copies text and blobs, because the rows are read after the values are gone.

@@ -15,6 +15,7 @@
 
 namespace katana::database::sqlite {
 
+// Empty for orders without a statement, such as commit.
 inline Bytes text_of(const Work& work) noexcept {
   return work.request.sql != nullptr ? work.request.sql->text() : Bytes();
 }
@@ -51,12 +52,14 @@ inline Error waited_too_long(const Work& work, const Options& options) {
                text);
 }
 
+// For a work of a transaction that the database has ended.
 inline Error transaction_over(const Work& work) {
   return Error(Kind::failed_transaction,
                "the transaction is over: it was held for too long, or the file was lost",
                text_of(work));
 }
 
+// For a work that waits while the database closes.
 inline Error closing() { return Error(Kind::unavailable, "the database is closing"); }
 
 }  // namespace katana::database::sqlite

@@ -30,7 +30,9 @@ class Watch {
   Watch(std::string path, const std::function<Instant()>& clock)
       : path_(std::move(path)), clock_(clock) {}
 
+  // False: the file was lost, replaced or is corrupt.
   bool usable() const noexcept { return usable_.load(std::memory_order_acquire); }
+  // Counts up whenever connections have to be opened anew.
   std::uint64_t generation() const noexcept { return generation_.load(std::memory_order_acquire); }
   // How many commits have become durable: a snapshot that was taken at another count is stale.
   std::uint64_t commits() const noexcept { return commits_.load(std::memory_order_acquire); }
@@ -90,6 +92,7 @@ class Watch {
     return corrupt_;
   }
 
+  // Times that the file became unusable.
   std::uint64_t outages() const {
     const std::lock_guard lock(mutex_);
     return outages_;

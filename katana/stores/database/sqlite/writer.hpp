@@ -64,6 +64,7 @@ class Writer final : private Message {
   // executor still does.
   void close() noexcept;
 
+  // Adds counts and levels of the writer; any thread.
   void add_figures(Statistics& statistics) const;
 
  private:
