@@ -168,7 +168,7 @@ def member_entity(member, scope):
 
 
 def hidden(name):
-    return re.search(r"\bdetail\b|@|^std\b|DETAIL|_$", name) is not None
+    return re.search(r"detail\b|@|^std\b|DETAIL|_$", name) is not None
 
 
 def scope_members(compound, scope):

@@ -36,6 +36,7 @@ struct Activity {
   Bytes trace = {};                           // the id of its trace; empty: none
 };
 
+// The activity that this thread works for. Null: none. Use ActivityScope to change it.
 inline constinit thread_local const Activity* current_activity = nullptr;
 
 // For the length of a block.

@@ -20,6 +20,7 @@
 
 namespace katana {
 
+// The deadline of what this thread runs. never: there is none. Use a scope to change it.
 inline constinit thread_local Instant current_deadline = never;
 
 // This deadline and no other, for the length of a block: of work that begins here.

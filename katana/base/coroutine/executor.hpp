@@ -21,10 +21,11 @@ namespace katana {
 
 class FailureObserver;
 
+// What post() delivers. Part of a larger object, so that posting allocates nothing.
 struct Message {
   explicit Message(void (*action)(Message&) noexcept) noexcept : run(action) {}
-  void (*run)(Message&) noexcept;
-  Message* next = nullptr;
+  void (*run)(Message&) noexcept;  // called on the executor's thread, with this message
+  Message* next = nullptr;         // link of the queue that holds it; of no meaning otherwise
 };
 
 class Executor {
@@ -35,6 +36,7 @@ class Executor {
   // The executor whose work this thread is doing; null when there is none.
   static Executor* current() noexcept { return current_; }
 
+  // Any thread. REQUIRES that the message is in no queue.
   virtual void post(Message& message) noexcept = 0;
   // Who is told of what fails here and belongs to no request; null: nobody.
   virtual FailureObserver* failure_observer() const noexcept { return nullptr; }
@@ -81,6 +83,7 @@ class Executor {
   // waits: the message runs before it does, and after kept_turns_max turns at the latest.
   void before_wait(Message& message) noexcept { before_wait_.add(message); }
   void forget_before_wait(Message& message) noexcept { before_wait_.remove(message); }
+  // Turns after which a kept message runs even if there is more to do.
   static constexpr unsigned kept_turns_max = 16;
 
  protected:

@@ -33,7 +33,7 @@ namespace katana {
 // A coroutine in a queue; lives in its frame.
 class QueuedWaiter : private Message, private ListHook<QueuedWaiter> {
  public:
-  using Queue = LinkedList<QueuedWaiter>;
+  using Queue = LinkedList<QueuedWaiter>;  // first come, first served
   QueuedWaiter(const QueuedWaiter&) = delete;
   QueuedWaiter& operator=(const QueuedWaiter&) = delete;
 
@@ -52,6 +52,7 @@ class QueuedWaiter : private Message, private ListHook<QueuedWaiter> {
     if (is_let_on()) executor_->forget_at_turn_end(*this);
   }
 
+  // Queues the coroutine; it resumes on its executor. Throws without an executor.
   void wait_in(Queue& queue, std::coroutine_handle<> waiting) {
     executor_ = Executor::current();
     if (executor_ == nullptr) [[unlikely]] {
@@ -80,6 +81,7 @@ class QueuedWaiter : private Message, private ListHook<QueuedWaiter> {
   Waiting waiting_;
 };
 
+// A flag that coroutines wait for.
 class AsyncEvent {
  public:
   AsyncEvent() noexcept = default;
@@ -87,13 +89,15 @@ class AsyncEvent {
   AsyncEvent& operator=(const AsyncEvent&) = delete;
   ~AsyncEvent() { KATANA_REQUIRE(queue_.empty()); }
 
-  bool is_set() const noexcept { return set_; }
+  bool is_set() const noexcept { return set_; }  // true from set() to reset()
+  // Resumes all that wait, at the end of the turn. Later waiters do not wait.
   void set() noexcept {
     set_ = true;
     while (!queue_.empty()) QueuedWaiter::let_on(queue_);
   }
-  void reset() noexcept { set_ = false; }
+  void reset() noexcept { set_ = false; }  // coroutines that wait from here on do wait
 
+  // What `co_await event.wait()` awaits.
   class [[nodiscard]] Waiter : public QueuedWaiter {
    public:
     explicit Waiter(AsyncEvent& event) noexcept : event_(event) {}
@@ -104,13 +108,14 @@ class AsyncEvent {
    private:
     AsyncEvent& event_;
   };
-  Waiter wait() noexcept { return Waiter(*this); }
+  Waiter wait() noexcept { return Waiter(*this); }  // awaited at most once
 
  private:
   QueuedWaiter::Queue queue_;
   bool set_ = false;
 };
 
+// Limits how many coroutines do something at once.
 class AsyncSemaphore {
  public:
   explicit AsyncSemaphore(std::size_t permits) noexcept : permits_(permits) {}
@@ -139,6 +144,7 @@ class AsyncSemaphore {
     AsyncSemaphore* semaphore_;
   };
 
+  // What `co_await semaphore.acquire()` awaits.
   class [[nodiscard]] Acquire : public QueuedWaiter {
    public:
     explicit Acquire(AsyncSemaphore& semaphore) noexcept : semaphore_(semaphore) {}
@@ -156,6 +162,7 @@ class AsyncSemaphore {
    private:
     AsyncSemaphore& semaphore_;
   };
+  // Resumes with a Permit; destroyed, the permit is given back.
   Acquire acquire() noexcept { return Acquire(*this); }
   // Nothing when none is left, or others wait.
   std::optional<Permit> try_acquire() noexcept {
@@ -180,16 +187,19 @@ class AsyncSemaphore {
   std::size_t permits_;
 };
 
+// A section that one coroutine is in at a time. It may suspend there.
 class AsyncMutex {
  public:
-  using Lock = AsyncSemaphore::Permit;
-  AsyncSemaphore::Acquire lock() noexcept { return semaphore_.acquire(); }
+  using Lock = AsyncSemaphore::Permit;  // unlocks when it is destroyed
+  AsyncSemaphore::Acquire lock() noexcept { return semaphore_.acquire(); }  // resumes with a Lock
+  // empty: it is locked, or others wait.
   std::optional<Lock> try_lock() noexcept { return semaphore_.try_acquire(); }
 
  private:
   AsyncSemaphore semaphore_{1};
 };
 
+// Hands values from one coroutine to another. `capacity` values wait at most; then send() waits.
 template <class T>
 class AsyncChannel {
  public:

@@ -112,6 +112,7 @@ class [[nodiscard]] Task {
                     "a coroutine may not take a borrowed view: take an owned Request or Text, or "
                     "answer from a plain function");
     }
+    // Called by the compiler.
     Task get_return_object() noexcept { return Task(Handle::from_promise(*this)); }
   };
 

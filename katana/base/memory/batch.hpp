@@ -27,8 +27,8 @@ class Block;
 
 class Batch final : public Retained {
  public:
-  Bytes bytes() const noexcept;
-  std::uint32_t messages() const noexcept;
+  Bytes bytes() const noexcept;             // all messages, framed
+  std::uint32_t messages() const noexcept;  // number of messages in bytes()
   // What the block costs, in all.
   std::size_t allocated_bytes() const noexcept;
   Block& block() noexcept { return *block_; }
@@ -54,6 +54,7 @@ class Batch final : public Retained {
   HeldMemory* memory_ = nullptr;  // null: not charged
 };
 
+// Memory of one or more messages, shared by the reactors whose outboxes refer to it.
 class Block {
  public:
   // A block with room for `size` bytes, which the caller writes to data() before anybody else sees
@@ -67,9 +68,10 @@ class Block {
   void drop() noexcept;
 
   char* data() noexcept { return reinterpret_cast<char*>(this + 1); }
+  // All messages, framed.
   Bytes bytes() const noexcept { return {reinterpret_cast<const char*>(this + 1), size_}; }
-  std::uint32_t messages() const noexcept { return messages_; }
-  std::size_t allocated_bytes() const noexcept;
+  std::uint32_t messages() const noexcept { return messages_; }  // number of messages in bytes()
+  std::size_t allocated_bytes() const noexcept;                  // with this header
 
  private:
   Block(std::size_t size, std::uint32_t messages) noexcept;

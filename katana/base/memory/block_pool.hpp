@@ -33,6 +33,7 @@ class BlockPool {
     return reinterpret_cast<char*>(block);
   }
 
+  // REQUIRES a block of this pool that was not given back yet.
   void give(char* block) noexcept {
     // The list of free blocks lives in the blocks themselves, so an unused pool costs nothing.
     Free* const freed = reinterpret_cast<Free*>(block);
@@ -42,9 +43,9 @@ class BlockPool {
     poison(block, block_bytes_);  // use after give() is reported
   }
 
-  std::size_t block_bytes() const noexcept { return block_bytes_; }
-  std::size_t capacity() const noexcept { return capacity_; }
-  std::size_t available() const noexcept { return available_; }
+  std::size_t block_bytes() const noexcept { return block_bytes_; }  // size of each block
+  std::size_t capacity() const noexcept { return capacity_; }        // blocks in all
+  std::size_t available() const noexcept { return available_; }      // blocks that take() can give
 
  private:
   struct Free {

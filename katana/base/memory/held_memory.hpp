@@ -21,6 +21,7 @@
 
 namespace katana {
 
+// For what memory is charged.
 enum class Holder : std::uint8_t {
   request,  // of HTTP: its head and content, its suspended handler, a reply that waits for a window
   message,  // of WebSocket, not complete
@@ -29,6 +30,7 @@ enum class Holder : std::uint8_t {
   count_
 };
 
+// Array size for sums by Holder.
 inline constexpr std::size_t holder_count = static_cast<std::size_t>(Holder::count_);
 
 class HeldMemory {
@@ -58,11 +60,12 @@ class HeldMemory {
     strain_ = (used_ > high_ ? pressed_bit : 0u) | (used_ > bytes_max_ / 2 ? scarce_bit : 0u);
   }
 
-  std::size_t used() const noexcept { return used_; }
+  std::size_t used() const noexcept { return used_; }  // charged by all holders, in bytes
+  // The part of used() that this holder has.
   std::size_t used_by(Holder holder) const noexcept {
     return by_holder_[static_cast<std::size_t>(holder)];
   }
-  std::size_t bytes_max() const noexcept { return bytes_max_; }
+  std::size_t bytes_max() const noexcept { return bytes_max_; }  // the limit, in bytes
   // The largest holders are to give back what they have, until no more than low() is used.
   bool pressed() const noexcept { return (strain_ & pressed_bit) != 0; }
   void relieved() noexcept { strain_ &= ~pressed_bit; }

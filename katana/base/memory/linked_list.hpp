@@ -14,11 +14,12 @@ namespace katana {
 template <class T>
 class LinkedList;
 
+// Base class of an object that can be in one LinkedList<T> at a time.
 template <class T>
 class ListHook {
  public:
-  T* next_in_list() const noexcept { return next_; }
-  T* prev_in_list() const noexcept { return prev_; }
+  T* next_in_list() const noexcept { return next_; }  // null: it is the last, or in no list
+  T* prev_in_list() const noexcept { return prev_; }  // null: it is the first, or in no list
 
  private:
   friend class LinkedList<T>;
@@ -35,8 +36,8 @@ class LinkedList {
 
   bool empty() const noexcept { return first_ == nullptr; }
   std::size_t size() const noexcept { return size_; }
-  T* first() const noexcept { return first_; }
-  T* last() const noexcept { return last_; }
+  T* first() const noexcept { return first_; }  // null: the list is empty
+  T* last() const noexcept { return last_; }    // null: the list is empty
 
   // REQUIRES that it is in no list.
   void push_back(T& item) noexcept { link(item, last_, nullptr); }

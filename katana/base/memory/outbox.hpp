@@ -165,7 +165,7 @@ class Outbox {
     }
   }
 
-  BlockPool& blocks() const noexcept { return *blocks_; }
+  BlockPool& blocks() const noexcept { return *blocks_; }  // where blocks come from and go to
   // Counts them: for when they are scarce.
   std::size_t blocks_held() const noexcept {
     std::size_t count = 0;

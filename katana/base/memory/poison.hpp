@@ -32,6 +32,7 @@ inline void unpoison(void* memory, std::size_t bytes) noexcept {
   __asan_unpoison_memory_region(memory, bytes);
 }
 #else
+// False in a build without AddressSanitizer: poison() and unpoison() do nothing then.
 inline constexpr bool is_poisoning = false;
 inline void poison(void*, std::size_t) noexcept {}
 inline void unpoison(void*, std::size_t) noexcept {}

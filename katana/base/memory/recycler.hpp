@@ -20,7 +20,8 @@
 
 namespace katana::recycler {
 
-inline constexpr std::size_t recycled_bytes_max = 16 * 1024;
+inline constexpr std::size_t recycled_bytes_max = 16 * 1024;  // larger pieces come from the heap
+// Free pieces that a thread keeps of each size.
 inline constexpr std::size_t kept_per_class_max = 256;
 // Of small pieces more: bursts of jobs and frames are hundreds of them, and these are 448 KiB.
 inline constexpr std::size_t small_bytes_max = 256;
@@ -99,10 +100,12 @@ struct Allocator {
   Allocator() = default;
   template <class U>
   Allocator(const Allocator<U>&) noexcept {}  // NOLINT: allocators convert
+  // Throws std::bad_alloc.
   T* allocate(std::size_t count) {
     static_assert(alignof(T) <= 64, "a piece begins with a cache line");
     return static_cast<T*>(recycler::allocate(count * sizeof(T)));
   }
+  // `count` as given to allocate(); any thread.
   void deallocate(T* memory, std::size_t count) noexcept {
     recycler::release(memory, count * sizeof(T));
   }

@@ -19,16 +19,16 @@ struct Retained {
   Retained(const Retained&) = delete;
   Retained& operator=(const Retained&) = delete;
 
-  void retain() noexcept { ++references; }
+  void retain() noexcept { ++references; }  // one more let_go() is then needed
   // May destroy this.
   void let_go() noexcept {
     KATANA_CHECK(references > 0);
     if (--references == 0) release(*this);
   }
 
-  void (*release)(Retained&) noexcept;
-  std::uint32_t references = 0;
-  int descriptor = -1;  // of the file, if it is one
+  void (*release)(Retained&) noexcept;  // called when the last reference goes
+  std::uint32_t references = 0;         // 0: nobody refers to it
+  int descriptor = -1;                  // of the file, if it is one
 };
 
 }  // namespace katana

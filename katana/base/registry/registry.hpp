@@ -47,6 +47,8 @@ class Registry {
   Registry(Registry&&) = default;
   Registry& operator=(Registry&&) = default;
 
+  // Made once, by seal(), and destroyed with the Services. Parameters of `factory` are other
+  // services.
   template <class T, class F>
   void singleton(F factory, Where where = Where::current()) {
     add<T>(Lifetime::singleton, std::move(factory), where);

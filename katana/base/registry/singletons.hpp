@@ -42,6 +42,7 @@ class Singletons {
   Singletons() = default;
   ~Singletons() = default;
 
+  // The entry of `type`; without one an entry whose type is null.
   const Found* look_up(const TypeInfo* type) const noexcept {
     // Fibonacci hashing: the upper bits of the product are the best mixed.
     std::size_t at = (reinterpret_cast<std::uintptr_t>(type) * 0x9E3779B97F4A7C15u) >> shift_;
@@ -51,6 +52,7 @@ class Singletons {
     }
     return &table_[at];
   }
+  // Aborts with the name of the type, for get() of a service that is not registered.
   [[noreturn]] KATANA_RARE void refuse(const TypeInfo* type) const noexcept;
 
   unsigned shift_ = 0;

@@ -14,7 +14,7 @@
 namespace katana::registry {
 
 struct TypeInfo {
-  std::string_view name;
+  std::string_view name;  // as the compiler writes it, with namespaces
 };
 
 namespace detail {
@@ -33,6 +33,7 @@ inline constexpr TypeInfo type_info{raw_name<T>()};
 
 }  // namespace detail
 
+// The TypeInfo of T; compare addresses.
 template <class T>
 constexpr const TypeInfo* type_info_of() {
   static_assert(std::is_same_v<T, std::remove_cvref_t<T>> && !std::is_pointer_v<T>,

@@ -22,24 +22,27 @@
 
 namespace katana {
 
+// How a failure is logged.
 enum class Severity : std::uint8_t {
   error,    // a defect of the program, or of what it depends on: 500
   warning,  // may work later: 503, 504
 };
 
 struct Failure {
-  Bytes what;                         // "the handler threw", "a job threw": a phrase
-  std::exception_ptr exception = {};  // the cause; null: see `error`
-  const Error* error = nullptr;       // the cause; null: `what` says all of it
-  Bytes place = {};                   // "GET /users/{id}", "pool 'work'"; empty: none is known
-  Bytes method = {};                  // of the route; "ANY" if it serves every method
-  Bytes request_id = {};              // empty: none
-  Bytes trace_id = {};
-  Severity severity = Severity::error;
+  Bytes what;                           // "the handler threw", "a job threw": a phrase
+  std::exception_ptr exception = {};    // the cause; null: see `error`
+  const Error* error = nullptr;         // the cause; null: `what` says all of it
+  Bytes place = {};                     // "GET /users/{id}", "pool 'work'"; empty: none is known
+  Bytes method = {};                    // of the route; "ANY" if it serves every method
+  Bytes request_id = {};                // empty: none
+  Bytes trace_id = {};                  // of W3C Trace Context; empty: none
+  Severity severity = Severity::error;  // decides the level of the log record
 };
 
+// Receives failures. One is set for a whole server.
 class FailureObserver {
  public:
+  // Called on the thread where the failure happened. Must neither throw nor block.
   virtual void on_failure(const Failure& failure) noexcept = 0;
 
  protected:
@@ -56,7 +59,7 @@ std::string type_name(const std::exception_ptr& exception);
 std::string describe(const Failure& failure);
 // The cause alone: exception or error.
 std::string cause_of(const Failure& failure);
-inline constexpr std::size_t failure_bytes_max = 4096;
+inline constexpr std::size_t failure_bytes_max = 4096;  // of describe(); a longer text is cut
 
 }  // namespace katana
 

@@ -14,7 +14,7 @@
 
 namespace katana {
 
-using FutexWord = std::atomic<std::uint32_t>;
+using FutexWord = std::atomic<std::uint32_t>;  // the word that futex_wait() compares and sleeps on
 
 // Returns when woken, when `timeout` has passed (a negative one never does), or at once when the
 // word is not `expected`.

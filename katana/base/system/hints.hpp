@@ -14,6 +14,7 @@
 #if defined(__clang__)
 #define KATANA_VIEW [[clang::lifetimebound]]
 #else
+// On a declaration, behind its parameters; see above.
 #define KATANA_VIEW
 #endif
 

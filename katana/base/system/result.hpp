@@ -16,24 +16,27 @@
 
 namespace katana {
 
+// Kinds of errors, by what the caller can do about them.
 enum class Code : std::uint8_t {
-  invalid_argument,  // the caller's input is wrong; the message names it
-  not_found,
-  already_exists,
-  out_of_range,
+  invalid_argument,    // the caller's input is wrong; the message names it
+  not_found,           // what the call names does not exist
+  already_exists,      // what the call would make exists
+  out_of_range,        // a value beyond its limits
   resource_exhausted,  // a configured limit was reached
   permission_denied,
-  unauthenticated,  // who asks has not said, or not proved, who they are
-  unavailable,      // may work later
-  deadline_exceeded,
-  cancelled,
-  unsupported,  // not on this machine or in this build
-  data_loss,
-  internal,
+  unauthenticated,    // who asks has not said, or not proved, who they are
+  unavailable,        // may work later
+  deadline_exceeded,  // no result before the deadline
+  cancelled,          // the caller gave up
+  unsupported,        // not on this machine or in this build
+  data_loss,          // stored data is damaged or missing
+  internal,           // a defect of the program or the library
 };
 
+// "not_found", for logs and metrics.
 std::string_view code_name(Code code) noexcept;
 
+// A Code with a message and, if another error was the reason, its cause. One pointer in size.
 class Error {
  public:
   explicit Error(Code code) noexcept : word_(static_cast<std::uintptr_t>(code) << 1 | code_bit) {}
@@ -53,6 +56,7 @@ class Error {
       release();
   }
 
+  // For decisions in a program; message() is for people.
   Code code() const noexcept {
     return has_detail() ? detail_code() : static_cast<Code>(word_ >> 1);
   }

@@ -28,6 +28,7 @@
 
 namespace katana {
 
+// What rounded() and divided_by() do with digits that are left over.
 enum class Rounding : std::uint8_t {
   half_even,  // what lies between goes to the even digit: sums of many are not biased
   half_up,    // away from zero, as on invoices
@@ -36,9 +37,9 @@ enum class Rounding : std::uint8_t {
 
 class Decimal {
  public:
-  static constexpr unsigned digits_max = 38;
+  static constexpr unsigned digits_max = 38;                 // of coefficient and scale together
   static constexpr std::size_t text_bytes = digits_max + 3;  // "-0." and digits
-  __extension__ using Coefficient = __int128;
+  __extension__ using Coefficient = __int128;                // a signed integer of 128 bits
 
   constexpr Decimal() noexcept = default;
   constexpr Decimal(std::integral auto number) noexcept : coefficient_(number) {}

@@ -78,15 +78,16 @@ inline constexpr std::size_t described_members_max = 200;
 // What happens to a name in the input that the description does not have.
 enum class UnknownNames : std::uint8_t { by_reader, refuse, ignore };
 
+// One described member: its name, its place in the struct, and its rules.
 template <class S, class M>
 struct DescribedField {
-  using Struct = S;
-  using Member = M;
+  using Struct = S;                  // struct that has the member
+  using Member = M;                  // type of the member as declared
   using Value = WithoutOptional<M>;  // what the rules are about
 
-  Bytes name;
-  M S::* pointer;
-  Rules<Value> rules;
+  Bytes name;          // in JSON, configuration and tables; named() changes it
+  M S::* pointer;      // to reach the member of a value
+  Rules<Value> rules;  // what the marks of the description add up to
 
   // What a reader that wants everything but optional members (JSON, a row) makes of the marks.
   constexpr bool required() const noexcept {
@@ -115,30 +116,37 @@ constexpr const Field& field_at(const FieldAt<index, Field>& list) noexcept {
 
 }  // namespace detail
 
+// All described members of a struct, in order. A constant; KATANA_DESCRIBE makes it.
 template <class... Fields>
 struct Description {
-  static constexpr std::size_t field_count = sizeof...(Fields);
+  static constexpr std::size_t field_count = sizeof...(Fields);  // members that are described
 
-  UnknownNames unknown;
+  UnknownNames unknown;  // what readers do with other names in the input
+  // For for_each_field() and field_of.
   detail::FieldList<std::index_sequence_for<Fields...>, Fields...> fields;
 };
 
 template <class T>
 concept Described = requires(const T* type) { katana_describe(type).fields; };
 
+// The description of T.
 template <Described T>
 inline constexpr auto description_of = katana_describe(static_cast<const T*>(nullptr));
 
+// Members of T that are described.
 template <Described T>
 inline constexpr std::size_t field_count =
     std::remove_cvref_t<decltype(description_of<T>)>::field_count;
 
+// The DescribedField with this index, from 0.
 template <Described T, std::size_t index>
 inline constexpr const auto& field_of = detail::field_at<index>(description_of<T>.fields);
 
+// What readers of T do with names that it has not described.
 template <Described T>
 inline constexpr UnknownNames unknown_names = description_of<T>.unknown;
 
+// Type of the member that a DescribedField stands for.
 template <class Field>
 using MemberOf = typename std::remove_cvref_t<Field>::Member;
 
@@ -176,12 +184,16 @@ constexpr void for_each_field(T& value, Visit&& visit) {
 
 namespace rules {
 
+// A mark in front of the members: what happens to names that the description does not have.
 struct Unknown {
-  UnknownNames names;
+  UnknownNames names;  // by_reader, refuse or ignore
 };
+// An unknown name in the input is an error.
 inline constexpr Unknown refuse_unknown{UnknownNames::refuse};
+// Unknown names in the input are skipped.
 inline constexpr Unknown ignore_unknown{UnknownNames::ignore};
 
+// Called by the macros for a member and its marks. A mark that does not fit does not compile.
 template <class S, class M, class... Marks>
 consteval DescribedField<S, M> field(M S::* pointer, const char* name, Marks... marks) {
   Rules<WithoutOptional<M>> all;
@@ -198,6 +210,7 @@ constexpr std::uint32_t name_hash(Bytes name) noexcept {
   return hash;
 }
 
+// Called by the macros. Two members with one name do not compile.
 template <class... Fields>
 consteval Description<Fields...> describe(Unknown unknown, Fields... fields) {
   static_assert(sizeof...(Fields) <= described_members_max,
@@ -212,12 +225,14 @@ consteval Description<Fields...> describe(Unknown unknown, Fields... fields) {
   }
   return {unknown.names, {{fields}...}};
 }
+// Called by the macros, for a description that leaves unknown names to the reader.
 template <class... Fields>
   requires(!(std::same_as<Fields, Unknown> || ...))
 consteval Description<Fields...> describe(Fields... fields) {
   return describe(Unknown{UnknownNames::by_reader}, fields...);
 }
 
+// Called by KATANA_DESCRIBE_DERIVED: the first members are those of Base.
 template <class Base, std::size_t... index, class... Fields>
 consteval auto describe_after(std::index_sequence<index...>, Fields... fields) {
   return describe(Unknown{unknown_names<Base>}, field_of<Base, index>..., fields...);
@@ -233,18 +248,21 @@ consteval auto describe_derived(Fields... fields) {
 
 // ---- enumerations ----
 
+// One enumerator of a described enumeration.
 template <class E>
 struct Enumerator {
-  E value;
-  Bytes name;
+  E value;     // unique in its enumeration
+  Bytes name;  // in JSON, configuration and columns
 };
 
 namespace rules {
 
+// Called by KATANA_DESCRIBE_ENUM.
 template <class E>
 consteval Enumerator<E> enumerator(E value, const char* name) {
   return {value, name};
 }
+// Called by KATANA_DESCRIBE_ENUM.
 template <class E, std::same_as<Enumerator<E>>... More>
 consteval std::array<Enumerator<E>, 1 + sizeof...(More)> enumerators(Enumerator<E> first,
                                                                      More... more) {
@@ -257,9 +275,11 @@ template <class T>
 concept DescribedEnum =
     std::is_enum_v<T> && requires(const T* type) { katana_enumerators(type).size(); };
 
+// The described enumerators of E, in order.
 template <DescribedEnum E>
 inline constexpr auto enumerators_of = katana_enumerators(static_cast<const E*>(nullptr));
 
+// Calls visit(const Enumerator<E>&) for each, in order.
 template <DescribedEnum E, class Visit>
 constexpr void for_each_enumerator(Visit&& visit) {
   for (const Enumerator<E>& each : enumerators_of<E>) visit(each);
@@ -274,6 +294,7 @@ constexpr Bytes enumerator_name(E value) noexcept {
   return {};
 }
 
+// Compares with case. Empty: E has no such name.
 template <DescribedEnum E>
 constexpr std::optional<E> enumerator_from(Bytes name) noexcept {
   for (const Enumerator<E>& each : enumerators_of<E>) {
@@ -387,12 +408,14 @@ void check(const T& value, Report&& report) {
 
 // ---- the macros ----
 
+// Describes a struct: its members, each a name or `(name, marks…)`. In the struct's namespace.
 #define KATANA_DESCRIBE(Struct, ...)                                                          \
   [[maybe_unused]] constexpr auto katana_describe(const Struct*) {                            \
     using namespace ::katana::rules;                                                          \
     return ::katana::rules::describe(                                                         \
         KATANA_DETAIL_EXPAND(KATANA_DETAIL_EACH(KATANA_DETAIL_MEMBER, Struct, __VA_ARGS__))); \
   }
+// As KATANA_DESCRIBE; a name in the input that is not described is an error.
 #define KATANA_DESCRIBE_STRICT(Struct, ...)                                                   \
   [[maybe_unused]] constexpr auto katana_describe(const Struct*) {                            \
     using namespace ::katana::rules;                                                          \
@@ -400,12 +423,14 @@ void check(const T& value, Report&& report) {
         ::katana::rules::refuse_unknown,                                                      \
         KATANA_DETAIL_EXPAND(KATANA_DETAIL_EACH(KATANA_DETAIL_MEMBER, Struct, __VA_ARGS__))); \
   }
+// As KATANA_DESCRIBE, after the members that the description of `Base` has.
 #define KATANA_DESCRIBE_DERIVED(Struct, Base, ...)                                             \
   [[maybe_unused]] constexpr auto katana_describe(const Struct*) {                             \
     using namespace ::katana::rules;                                                           \
     return ::katana::rules::describe_derived<Struct, Base>(__VA_OPT__(                         \
         KATANA_DETAIL_EXPAND(KATANA_DETAIL_EACH(KATANA_DETAIL_MEMBER, Struct, __VA_ARGS__)))); \
   }
+// Describes an enumeration: its enumerators, each a name or `(name, "text")`. In its namespace.
 #define KATANA_DESCRIBE_ENUM(Enum, ...)                                                         \
   [[maybe_unused]] constexpr auto katana_enumerators(const Enum*) {                             \
     return ::katana::rules::enumerators(                                                        \

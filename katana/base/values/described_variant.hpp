@@ -34,24 +34,28 @@
 
 namespace katana {
 
+// How the alternatives of a std::variant are told apart. KATANA_DESCRIBE_VARIANT makes it.
 template <std::size_t count>
 struct VariantDescription {
-  Bytes discriminator;
+  Bytes discriminator;             // name of the member that has the alternative's name
   std::array<Bytes, count> names;  // in the order of the variant
 };
 
 namespace rules {
 
+// One `(Type, "name")` of KATANA_DESCRIBE_VARIANT.
 template <class A>
 struct Alternative {
-  Bytes name;
+  Bytes name;  // value of the discriminator
 };
+// Called by KATANA_DESCRIBE_VARIANT.
 template <class A>
 consteval Alternative<A> alternative(const char* name) {
   static_assert(Described<A>, "an alternative is a described struct (KATANA_DESCRIBE)");
   return {name};
 }
 
+// Whether A describes a member of this name; the discriminator must not be one.
 template <class A>
 constexpr bool has_member(Bytes name) {
   bool found = false;
@@ -59,6 +63,7 @@ constexpr bool has_member(Bytes name) {
   return found;
 }
 
+// Called by KATANA_DESCRIBE_VARIANT. Names that repeat do not compile.
 template <class V, class... A>
 consteval VariantDescription<sizeof...(A)> alternatives(const char* discriminator,
                                                         Alternative<A>... given) {
@@ -88,6 +93,7 @@ consteval VariantDescription<sizeof...(A)> alternatives(const char* discriminato
 
 }  // namespace rules
 
+// The VariantDescription of V.
 template <DescribedVariant V>
 inline constexpr auto alternatives_of = katana_alternatives(static_cast<const V*>(nullptr));
 
@@ -113,6 +119,7 @@ std::string alternative_choices() {
 
 }  // namespace katana
 
+// Describes a std::variant; see above. In the namespace of one of its alternatives.
 #define KATANA_DESCRIBE_VARIANT(Variant, discriminator, ...)                                      \
   [[maybe_unused]] constexpr auto katana_alternatives(const Variant*) {                           \
     return ::katana::rules::alternatives<Variant>(                                                \

@@ -18,9 +18,10 @@ namespace katana {
 
 struct FilePart {
   Retained* file = nullptr;  // whose descriptor is an open file
-  std::uint64_t offset = 0;
+  std::uint64_t offset = 0;  // in the file, of the first byte of the part
   std::uint64_t size = 0;
 
+  // The first `count` bytes were sent. REQUIRES count <= size.
   void remove_prefix(std::uint64_t count) noexcept {
     offset += count;
     size -= count;

@@ -12,6 +12,7 @@
 
 namespace katana {
 
+// email: at most 254 bytes. uuid: RFC 9562. date_time and date: RFC 3339.
 enum class Format : std::uint8_t { none, email, uuid, date_time, date };
 
 // What `format` is called in a message: "an e-mail address".

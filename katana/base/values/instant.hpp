@@ -9,24 +9,26 @@
 namespace katana {
 
 struct Duration {
-  std::int64_t ns = 0;
+  std::int64_t ns = 0;  // may be negative
   auto operator<=>(const Duration&) const = default;
   constexpr Duration operator*(std::int64_t factor) const { return {ns * factor}; }
-  constexpr std::int64_t count_ms() const { return ns / 1'000'000; }
+  constexpr std::int64_t count_ms() const { return ns / 1'000'000; }  // rounded towards zero
 };
 
+// The Duration of so many units.
 constexpr Duration nanoseconds(std::int64_t count) { return {count}; }
 constexpr Duration microseconds(std::int64_t count) { return {count * 1'000}; }
 constexpr Duration milliseconds(std::int64_t count) { return {count * 1'000'000}; }
 constexpr Duration seconds(std::int64_t count) { return {count * 1'000'000'000}; }
 
 struct Instant {
-  std::int64_t ns = 0;
+  std::int64_t ns = 0;  // since an arbitrary point, such as the start of the machine
   auto operator<=>(const Instant&) const = default;
   constexpr Instant operator+(Duration duration) const { return {ns + duration.ns}; }
   constexpr Duration operator-(Instant earlier) const { return {ns - earlier.ns}; }
 };
 
+// With a fraction, for messages and metrics.
 constexpr double milliseconds_of(Duration duration) noexcept {
   return static_cast<double>(duration.ns) / 1e6;
 }

@@ -14,6 +14,7 @@
 
 namespace katana {
 
+// The number of the bucket that counts `value`, from 0.
 constexpr std::size_t log_bucket(std::uint64_t value, unsigned bits) noexcept {
   const auto shift =
       static_cast<unsigned>(std::bit_width(value | std::uint64_t{1} << bits)) - 1 - bits;

@@ -40,11 +40,12 @@ class Patch {
   Patch(std::nullopt_t) noexcept : is_there_(true) {}  // NOLINT: implicit on purpose, as is
   Patch(T value) : value_(std::move(value)), is_there_(true) {}
 
-  bool is_absent() const noexcept { return !is_there_; }
-  bool is_null() const noexcept { return is_there_ && !value_; }
-  bool has_value() const noexcept { return value_.has_value(); }
+  bool is_absent() const noexcept { return !is_there_; }  // the input does not name the member
+  bool is_null() const noexcept { return is_there_ && !value_; }  // the input sets it to null
+  bool has_value() const noexcept { return value_.has_value(); }  // the input has a value for it
   explicit operator bool() const noexcept { return has_value(); }
 
+  // REQUIRES has_value().
   const T& value() const {
     KATANA_REQUIRE(value_.has_value());
     return *value_;
@@ -55,6 +56,7 @@ class Patch {
     return *value_;
   }
   const T* operator->() const { return &value(); }
+  // Replaces the state by a default-constructed value.
   T& emplace() {
     is_there_ = true;
     return value_.emplace();

@@ -35,8 +35,9 @@ class Pattern {
     while (valid_ && !source.empty()) add_item(source);
   }
 
+  // false: the text of the pattern is malformed, and matches() is false.
   constexpr bool valid() const noexcept { return valid_; }
-  bool matches(Bytes text) const noexcept;
+  bool matches(Bytes text) const noexcept;  // the whole text; in time proportional to its length
 
  private:
   enum class Often : std::uint8_t { once, perhaps, any_number };

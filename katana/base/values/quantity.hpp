@@ -14,10 +14,12 @@
 
 namespace katana {
 
+// One unit of a table of units.
 struct Unit {
-  Bytes name;
+  Bytes name;          // as it stands behind the number
   std::uint64_t size;  // in that of the first
 };
+// Smallest first; sizes in nanoseconds.
 inline constexpr std::array<Unit, 7> time_units = {{{"ns", 1},
                                                     {"us", 1'000},
                                                     {"ms", 1'000'000},
@@ -28,11 +30,11 @@ inline constexpr std::array<Unit, 7> time_units = {{{"ns", 1},
 
 // Without sign: digits, and a fraction as a numerator over a power of ten.
 struct Quantity {
-  std::uint64_t whole = 0;
-  std::uint64_t part = 0;
-  std::uint64_t part_of = 1;
-  bool valid = false;  // there was a number
-  bool large = false;  // the digits say more than a word holds
+  std::uint64_t whole = 0;    // the digits before the point
+  std::uint64_t part = 0;     // the digits behind the point: part / part_of
+  std::uint64_t part_of = 1;  // a power of ten
+  bool valid = false;         // there was a number
+  bool large = false;         // the digits say more than a word holds
 
   // Takes the number off the front of `text`.
   static Quantity take(Bytes& text) noexcept;

@@ -27,6 +27,7 @@ class Random {
     }
   }
 
+  // All 64 bits are equally random.
   constexpr std::uint64_t next() noexcept {
     const std::uint64_t result = std::rotl(state_[1] * 5, 7) * 9;
     const std::uint64_t shifted = state_[1] << 17;

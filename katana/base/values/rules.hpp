@@ -47,10 +47,11 @@ namespace katana {
 
 // ---- kinds of members ----
 
+// What a member holds, seen through std::optional and Patch.
 template <class T>
 struct OptionalOf {
-  using Value = T;
-  static constexpr bool is_optional = false;
+  using Value = T;                            // type without the wrapper
+  static constexpr bool is_optional = false;  // true for std::optional and Patch
 };
 template <class T>
 struct OptionalOf<std::optional<T>> {
@@ -60,6 +61,7 @@ struct OptionalOf<std::optional<T>> {
 // Of a merge patch: absent, null, or a value (base/values/patch.hpp).
 template <class T>
 class Patch;
+// Whether T is a Patch.
 template <class T>
 inline constexpr bool is_patch = false;
 template <class T>
@@ -145,10 +147,11 @@ using ElementOf = typename detail::ElementType<T>::Type;
 
 // ---- what is said ----
 
+// What a reader does when a member is absent from the input.
 enum class Presence : std::uint8_t {
-  by_type,  // the reader decides: JSON wants every member that is not a std::optional
-  required,
-  defaulted,
+  by_type,    // the reader decides: JSON wants every member that is not a std::optional
+  required,   // an error
+  defaulted,  // the value of the struct's initialiser stays
 };
 
 template <class T>
@@ -187,23 +190,23 @@ struct EachOf<T> {
 // T is the member's type without std::optional.
 template <class T>
 struct Rules {
-  static constexpr std::size_t unlimited = SIZE_MAX;
+  static constexpr std::size_t unlimited = SIZE_MAX;  // of length_max: there is no limit
 
-  typename detail::BoundOf<T>::Type least = {};
-  typename detail::BoundOf<T>::Type most = {};
-  std::size_t length_min = 0;
-  std::size_t length_max = unlimited;
-  Bytes pattern = {};
-  Format format = Format::none;
-  bool (*satisfies)(const T&) = nullptr;
-  Bytes satisfies_words = {};
-  typename detail::EachOf<T>::Type each = {};
+  typename detail::BoundOf<T>::Type least = {};  // empty: no lower bound
+  typename detail::BoundOf<T>::Type most = {};   // empty: no upper bound
+  std::size_t length_min = 0;                    // code points of text, bytes, or elements
+  std::size_t length_max = unlimited;            // as length_min
+  Bytes pattern = {};                            // empty: any text; see pattern.hpp
+  Format format = Format::none;                  // none: any text
+  bool (*satisfies)(const T&) = nullptr;         // null: no function judges the member
+  Bytes satisfies_words = {};                    // what the function wants, for "expected …"
+  typename detail::EachOf<T>::Type each = {};    // rules of the elements of a list or dictionary
 
-  Presence presence = Presence::by_type;
-  bool secret = false;
-  bool reloadable = false;
-  bool byte_count = false;
-  bool not_null = false;
+  Presence presence = Presence::by_type;  // by_type: the reader decides
+  bool secret = false;                    // the value is shown neither in logs nor in messages
+  bool reloadable = false;                // the value may change while the program runs
+  bool byte_count = false;                // text such as 16KiB is read as a number of bytes
+  bool not_null = false;                  // of a Patch: null is an error
   // New clients leave it out.
   bool deprecated = false;
   Bytes help = {};
@@ -225,6 +228,7 @@ struct Rules {
 
 // ---- checking ----
 
+// Code points of text; otherwise size().
 template <class T>
 std::size_t length_of(const T& value) noexcept {
   if constexpr (TextMember<T>) {
@@ -323,31 +327,41 @@ std::string broken_rule(const Rules<T>& rules, const T& value) {
 
 namespace rules {
 
+// Type of the mark `required`.
 struct Required {
+  // Sets Rules::presence.
   template <class T>
   constexpr void apply(Rules<T>& to) const {
     to.presence = Presence::required;
   }
 };
+// Type of the mark `defaulted`.
 struct Defaulted {
+  // Sets Rules::presence.
   template <class T>
   constexpr void apply(Rules<T>& to) const {
     to.presence = Presence::defaulted;
   }
 };
+// Type of the mark `secret`.
 struct Secret {
+  // Sets Rules::secret.
   template <class T>
   constexpr void apply(Rules<T>& to) const {
     to.secret = true;
   }
 };
+// Type of the mark `reloadable`.
 struct Reloadable {
+  // Sets Rules::reloadable.
   template <class T>
   constexpr void apply(Rules<T>& to) const {
     to.reloadable = true;
   }
 };
+// Type of the mark `byte_count`.
 struct CountsBytes {
+  // Sets Rules::byte_count. T is an unsigned integer.
   template <class T>
   constexpr void apply(Rules<T>& to) const {
     static_assert(std::unsigned_integral<T> && !std::same_as<T, bool>,
@@ -355,7 +369,9 @@ struct CountsBytes {
     to.byte_count = true;
   }
 };
+// Type of the mark `not_null`.
 struct NotNull {
+  // Sets Rules::not_null.
   template <class T>
   constexpr void apply(Rules<T>& to) const {
     to.not_null = true;
@@ -378,28 +394,36 @@ inline constexpr Defaulted defaulted;
 inline constexpr Secret secret;
 inline constexpr Reloadable reloadable;
 
+// Type of the mark named().
 struct Named {
-  Bytes name;
+  Bytes name;  // not empty
+  // Sets Rules::name.
   template <class T>
   constexpr void apply(Rules<T>& to) const {
     if (name.empty()) throw "named: an empty name";
     to.name = name;
   }
 };
+// Marks a member with another name than its own in JSON, configuration and tables.
 consteval Named named(const char* name) { return {name}; }
 
+// Type of the mark help().
 struct Help {
-  Bytes sentence;
+  Bytes sentence;  // without a full stop
+  // Sets Rules::help.
   template <class T>
   constexpr void apply(Rules<T>& to) const {
     to.help = sentence;
   }
 };
+// Marks a member with the text that configuration and OpenAPI show for it.
 consteval Help help(const char* sentence) { return {sentence}; }
 
+// Type of the mark length().
 struct Length {
-  std::size_t least;
-  std::size_t most;
+  std::size_t least;  // smallest length that is allowed
+  std::size_t most;   // largest length that is allowed
+  // Sets Rules::length_min and length_max.
   template <class T>
   constexpr void apply(Rules<T>& to) const {
     static_assert(
@@ -410,14 +434,18 @@ struct Length {
     to.length_max = most;
   }
 };
+// Marks text (code points), bytes, a list or a dictionary with the lengths that it may have.
 consteval Length length(std::size_t least, std::size_t most) { return {least, most}; }
 
+// In the place of a bound that a Range does not have.
 struct NoBound {};
+// Type of the marks range(), at_least() and at_most().
 template <class Least, class Most>
 struct Range {
-  Least least;
-  Most most;
+  Least least;  // smallest value that is allowed
+  Most most;    // largest value that is allowed
 
+  // The bound in the member's type; one that does not fit does not compile.
   template <class T, class Bound>
   static constexpr T bound(Bound value) {
     if constexpr (std::integral<T> && std::integral<Bound>) {
@@ -425,6 +453,7 @@ struct Range {
     }
     return static_cast<T>(value);
   }
+  // Sets Rules::least and Rules::most.
   template <class T>
   constexpr void apply(Rules<T>& to) const {
     static_assert(detail::Bounded<T>, "range, at_least and at_most are for numbers and durations");
@@ -433,21 +462,26 @@ struct Range {
     if (to.least && to.most && *to.least > *to.most) throw "range: the least is above the most";
   }
 };
+// Marks a number or duration with both bounds; they are allowed values.
 template <class Least, class Most>
 consteval Range<Least, Most> range(Least least, Most most) {
   return {least, most};
 }
+// Marks a number or duration with its smallest allowed value.
 template <class Least>
 consteval Range<Least, NoBound> at_least(Least least) {
   return {least, {}};
 }
+// Marks a number or duration with its largest allowed value.
 template <class Most>
 consteval Range<NoBound, Most> at_most(Most most) {
   return {{}, most};
 }
 
+// Type of the mark pattern().
 struct MatchesPattern {
-  Bytes source;
+  Bytes source;  // see pattern.hpp
+  // Sets Rules::pattern. A malformed pattern does not compile.
   template <class T>
   constexpr void apply(Rules<T>& to) const {
     static_assert(TextMember<T>, "pattern is for std::string");
@@ -456,10 +490,13 @@ struct MatchesPattern {
     to.pattern = source;
   }
 };
+// Marks text that must match as a whole.
 consteval MatchesPattern pattern(const char* source) { return {source}; }
 
+// Type of the marks format::email, format::uuid, format::date_time and format::date.
 struct HasFormat {
-  Format format;
+  Format format;  // never Format::none
+  // Sets Rules::format.
   template <class T>
   constexpr void apply(Rules<T>& to) const {
     static_assert(TextMember<T>, "a format is for std::string");
@@ -467,16 +504,18 @@ struct HasFormat {
   }
 };
 namespace format {
-inline constexpr HasFormat email{Format::email};
-inline constexpr HasFormat uuid{Format::uuid};
-inline constexpr HasFormat date_time{Format::date_time};
-inline constexpr HasFormat date{Format::date};
+inline constexpr HasFormat email{Format::email};  // a mailbox such as ada@example.org
+inline constexpr HasFormat uuid{Format::uuid};    // 8-4-4-4-12 hexadecimal digits (RFC 9562)
+inline constexpr HasFormat date_time{Format::date_time};  // 2026-11-23T21:12:28Z (RFC 3339)
+inline constexpr HasFormat date{Format::date};            // 2026-11-23 (RFC 3339)
 }  // namespace format
 
+// Type of the mark satisfies().
 template <class F>
 struct Satisfies {
-  F f;
-  Bytes words;
+  F f;          // bool(const Member&)
+  Bytes words;  // what f wants, for "expected …"
+  // Sets Rules::satisfies and satisfies_words.
   template <class T>
   constexpr void apply(Rules<T>& to) const {
     to.satisfies = f;
@@ -490,15 +529,18 @@ consteval Satisfies<F> satisfies(F f, const char* words) {
   return {f, words};
 }
 
+// Type of the mark each().
 template <class... Marks>
 struct Each {
-  std::tuple<Marks...> marks;
+  std::tuple<Marks...> marks;  // of the elements
+  // Sets Rules::each.
   template <class T>
   constexpr void apply(Rules<T>& to) const {
     static_assert(ListMember<T> || DictionaryMember<T>, "each is for lists and dictionaries");
     std::apply([&to](const auto&... mark) { (mark.apply(to.each), ...); }, marks);
   }
 };
+// Marks a list or dictionary with rules that each of its elements must meet.
 template <class... Marks>
 consteval Each<Marks...> each(Marks... marks) {
   return {{marks...}};

@@ -55,6 +55,7 @@ constexpr void mix_block(Sha1State& state, const Sha1Block& block) noexcept {
 
 }  // namespace detail
 
+// The digest of `text`; also at compile time.
 constexpr std::array<std::uint8_t, 20> sha1(Bytes text) noexcept {
   detail::Sha1State state{0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0};
   detail::Sha1Block block{};

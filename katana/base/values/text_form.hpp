@@ -39,7 +39,7 @@ class ShortText {
   static_assert(bytes_max < 256);
 
  public:
-  static constexpr std::size_t size_max = bytes_max;
+  static constexpr std::size_t size_max = bytes_max;  // bytes that fit
   constexpr ShortText() noexcept = default;
   // REQUIRES that it fits.
   constexpr explicit ShortText(Bytes text) noexcept

@@ -28,13 +28,15 @@
 
 namespace katana {
 
+// UTC, in microseconds since 1970.
 using Timestamp = std::chrono::sys_time<std::chrono::microseconds>;
-using Date = std::chrono::year_month_day;
+using Date = std::chrono::year_month_day;  // a day of the Gregorian calendar, without a time zone
 
 // Gives current_time() in this thread while it lives, to tests whose time is virtual. One inside of
 // another is in force until it is gone.
 class VirtualWallClock {
  public:
+  // Called by katana::current_time() in this thread.
   virtual Timestamp current_time() const noexcept = 0;
   VirtualWallClock(const VirtualWallClock&) = delete;
   VirtualWallClock& operator=(const VirtualWallClock&) = delete;
@@ -44,6 +46,7 @@ class VirtualWallClock {
  protected:
   VirtualWallClock() noexcept = default;
   ~VirtualWallClock() = default;
+  // Makes `clock` the thread's; returns the one before, to be set again at the end.
   static const VirtualWallClock* enter(const VirtualWallClock* clock) noexcept {
     return std::exchange(present_, clock);
   }
@@ -52,6 +55,7 @@ class VirtualWallClock {
   inline static constinit thread_local const VirtualWallClock* present_ = nullptr;
 };
 
+// The time of the system's clock, or of a test's in virtual time.
 inline Timestamp current_time() noexcept {
   if (const VirtualWallClock* const clock = VirtualWallClock::present()) [[unlikely]] {
     return clock->current_time();

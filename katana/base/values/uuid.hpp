@@ -26,22 +26,23 @@ namespace katana {
 
 class Uuid {
  public:
-  static constexpr std::size_t text_bytes = 36;
+  static constexpr std::size_t text_bytes = 36;  // with four hyphens
 
   // All zeros: the Nil UUID (RFC 9562 §5.9).
   constexpr Uuid() noexcept = default;
   constexpr explicit Uuid(const std::array<std::uint8_t, 16>& octets) noexcept : octets_(octets) {}
 
-  static Uuid random();
+  static Uuid random();  // version 4, from the kernel's random numbers
   // Of the milliseconds of `now`, and twelve bits of the fraction of one (RFC 9562 §6.2, method 3):
   // those of different quarters of a microsecond rise; the order of others is random.
   static Uuid ordered(std::chrono::sys_time<std::chrono::nanoseconds> now);
   static Uuid ordered();
   static std::optional<Uuid> parse(Bytes text) noexcept;
 
+  // In network order.
   const std::array<std::uint8_t, 16>& octets() const noexcept { return octets_; }
-  bool is_nil() const noexcept { return *this == Uuid(); }
-  unsigned version() const noexcept { return octets_[6] >> 4; }
+  bool is_nil() const noexcept { return *this == Uuid(); }       // all bits are zero
+  unsigned version() const noexcept { return octets_[6] >> 4; }  // 4: random, 7: ordered by time
   // In lower case.
   ShortText<text_bytes> to_text() const noexcept;
 

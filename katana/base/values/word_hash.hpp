@@ -30,6 +30,7 @@ class WordHash {
     mixer_ = words.of(5, 0) | 1;
   }
 
+  // The hash of `word` under this key.
   std::uint64_t of(std::uint64_t word) const noexcept {
     auto hash = static_cast<std::uint64_t>((factor_ * word + summand_) >> 64);
     hash ^= hash >> 32;

@@ -31,15 +31,16 @@ struct LockKey {
   constexpr LockKey(const char* name) noexcept : LockKey(std::string_view(name)) {}  // NOLINT
   constexpr LockKey(std::string_view name) noexcept                                  // NOLINT
       : key(static_cast<std::int64_t>(detail::hash_of(name))) {}
-  std::int64_t key;
+  std::int64_t key;  // bigint key of pg_advisory_xact_lock(); a name is hashed to it
 };
 
 class [[nodiscard]] AdvisoryLock {
  public:
   explicit AdvisoryLock(Transaction transaction) noexcept : transaction_(std::move(transaction)) {}
 
+  // false: the transaction ended, and the lock with it; asks the server.
   Task<database::Result<bool>> still_held();
-  Task<database::Result<void>> release();
+  Task<database::Result<void>> release();  // ends the transaction; an Error: it was lost before
 
  private:
   Transaction transaction_;

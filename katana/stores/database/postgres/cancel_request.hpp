@@ -24,7 +24,8 @@ namespace katana::database::postgres {
 
 class CancelRequest final : public Message {
  public:
-  using Handle = std::unique_ptr<PGcancel, void (*)(PGcancel*)>;
+  using Handle = std::unique_ptr<PGcancel, void (*)(PGcancel*)>;  // from PQgetCancel()
+  // Threads that cancel at once; further requests are not sent.
   static constexpr unsigned requests_max = 4;
 
   // `running`: how many there are. The pool is told the number of the connection.

@@ -17,13 +17,14 @@
 
 namespace katana::database::postgres {
 
+// What choose() knows of a connection.
 struct Candidate {
   std::size_t load = 0;          // statements on their way
   bool given_this_turn = false;  // what it was given is sent together with more
   Duration age = {};             // of its oldest statement; the longest: it has one not known quick
 };
 
-inline constexpr std::size_t no_candidate = SIZE_MAX;
+inline constexpr std::size_t no_candidate = SIZE_MAX;  // every connection is full
 
 // What a turn sends goes together; then to a connection that is idle, the first of which is used
 // most, so that the last ones can be closed; then behind statements that are quick. Never behind a

@@ -35,10 +35,12 @@ namespace katana::database::postgres {
 
 class Connection;
 
+// Empty for orders without a statement, such as commit.
 inline Bytes text_of(const Work& work) noexcept {
   return work.request.sql != nullptr ? work.request.sql->text() : Bytes();
 }
 
+// What a connection reports to its pool. Called on the home's thread, never inside of enqueue().
 class ConnectionOwner {
  public:
   // Its outcome is complete.
@@ -66,11 +68,12 @@ class ConnectionOwner {
   ~ConnectionOwner() = default;
 };
 
+// What a unit sends to the server.
 enum class Step : std::uint8_t {
-  statement,
-  prepare,
-  look_up,  // what a type is that the table of types.hpp does not have
-  command,  // of the pool's own: SET, BEGIN, DEALLOCATE …
+  statement,  // a statement of a work, prepared or not
+  prepare,    // PREPARE of a statement that the next units need
+  look_up,    // what a type is that the table of types.hpp does not have
+  command,    // of the pool's own: SET, BEGIN, DEALLOCATE …
   commit,
   savepoint,  // SAVEPOINT, RELEASE or ROLLBACK TO, for a caller
 };
@@ -79,32 +82,33 @@ enum class Step : std::uint8_t {
 // the request was answered, and then a statement of no consequence.
 enum class Cancel : std::uint8_t { none, asked, answered, fenced };
 
+// The error of a write whose result is incomplete.
 inline constexpr std::string_view rows_are_missing =
     "the server gave another number of rows than arrived";
 
 // What goes between two syncs, or a read of several that share one.
 struct Unit {
-  Step step = Step::statement;
-  Work* work = nullptr;  // null: nobody waits for it, or no longer
-  std::string command = {};
-  Prepared* prepared = nullptr;
-  std::uint32_t type = 0;  // of look_up
-  Instant sent_at = {};
-  bool is_quick = false;   // as far as is known
-  bool alone = false;      // has a sync of its own, though it could share one
-  bool ends_group = true;  // a sync is behind it
-  bool answered = false;   // of one that ends none: what comes next is of the next one
-  bool failed = false;     // the server says so, or the one before it failed
-  bool is_probe = false;
-  bool guarded = false;        // is synced when its rows were read,
-  bool synced_behind = false;  // which they were: what still comes is not of the statement
-  bool was_retried = false;
-  bool committed = false;  // of commit: the server says so
-  std::uint32_t savepoint = 0;
-  bool undoes = false;  // of savepoint: ROLLBACK TO
-  std::size_t rows = 0;
-  std::optional<Error> error = std::nullopt;
-  bool is_stale = false;
+  Step step = Step::statement;   // decides which of the members below count
+  Work* work = nullptr;          // null: nobody waits for it, or no longer
+  std::string command = {};      // SQL of Step::command
+  Prepared* prepared = nullptr;  // null: the statement is not prepared
+  std::uint32_t type = 0;        // of look_up
+  Instant sent_at = {};          // when it was written to the socket's buffer
+  bool is_quick = false;         // as far as is known
+  bool alone = false;            // has a sync of its own, though it could share one
+  bool ends_group = true;        // a sync is behind it
+  bool answered = false;         // of one that ends none: what comes next is of the next one
+  bool failed = false;           // the server says so, or the one before it failed
+  bool is_probe = false;         // asks whether the server answers and takes writes
+  bool guarded = false;          // is synced when its rows were read,
+  bool synced_behind = false;    // which they were: what still comes is not of the statement
+  bool was_retried = false;  // the statement was sent a second time, after a change of the schema
+  bool committed = false;    // of commit: the server says so
+  std::uint32_t savepoint = 0;                // number of Step::savepoint
+  bool undoes = false;                        // of savepoint: ROLLBACK TO
+  std::size_t rows = 0;                       // read so far
+  std::optional<Error> error = std::nullopt;  // of the server; empty: none yet
+  bool is_stale = false;         // the prepared statement does not fit the schema any more
   bool schema_changed = false;   // as far as one statement shows
   std::uint64_t generation = 0;  // of `prepared`, when it was sent
 };
@@ -121,9 +125,11 @@ class Connection final : private SocketWatcher {
                                            const ConnectParameters& parameters, std::string& why);
   ~Connection();
 
-  bool is_open() const noexcept { return stage_ == Stage::open; }
-  bool is_lost() const noexcept { return stage_ == Stage::lost; }
+  bool is_open() const noexcept { return stage_ == Stage::open; }  // may be given statements
+  bool is_lost() const noexcept { return stage_ == Stage::lost; }  // its owner destroys it
+  // Statements that are not answered, sent or not.
   std::size_t load() const noexcept { return outgoing_.size() + in_flight_.size(); }
+  // Open, and without statements.
   bool is_idle() const noexcept { return is_open() && load() == 0; }
   // When what is first in order was sent; never: nothing is.
   Instant oldest_sent() const noexcept {
@@ -173,24 +179,24 @@ class Connection final : private SocketWatcher {
   void lose(Kind kind, std::string_view why) noexcept;
 
   // What its owner knows about it.
-  std::uint64_t transaction = 0;  // 0: none holds it
-  bool transaction_failed = false;
+  std::uint64_t transaction = 0;        // 0: none holds it
+  bool transaction_failed = false;      // the server refuses statements until ROLLBACK
   bool transaction_conflicted = false;  // and that is why
   bool transaction_is_stale = false;    // it has to be run again, whatever is undone of it
   std::optional<Error> transaction_error = std::nullopt;  // of the first statement that failed
-  bool transaction_reads_only = false;
-  bool transaction_ended = false;  // its end was asked for
-  Cursor* cursor = nullptr;        // of a stream that holds it
-  bool reserved = false;           // for a call that needs it alone
-  Cancel cancel = Cancel::none;
-  Instant cancel_asked_at = {};
+  bool transaction_reads_only = false;                    // begun as READ ONLY
+  bool transaction_ended = false;                         // its end was asked for
+  Cursor* cursor = nullptr;                               // of a stream that holds it
+  bool reserved = false;                                  // for a call that needs it alone
+  Cancel cancel = Cancel::none;  // state of the cancel request, if there was one
+  Instant cancel_asked_at = {};  // when the present request was made
   Instant cancel_since = never;  // the first request for what runs now
   Instant probe_by = never;      // its probe is to be answered until then
   std::uint64_t generation = 0;  // Shared::generation() when it was begun
-  Instant connect_by = never;
-  Instant used_at = {};
-  Instant turn = {};  // the last in which something was given to it
-  std::uint64_t number = 0;
+  Instant connect_by = never;    // fails when it is not open by then
+  Instant used_at = {};          // end of its last statement; for Options::idle_timeout
+  Instant turn = {};             // the last in which something was given to it
+  std::uint64_t number = 0;      // unique in its pool; for cancel requests
 
  private:
   enum class Stage : std::uint8_t { connecting, open, streaming, lost };

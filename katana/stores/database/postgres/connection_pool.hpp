@@ -29,9 +29,9 @@ namespace katana::database::postgres {
 class StreamCursor final : public Cursor {
  public:
   explicit StreamCursor(std::uint32_t of) noexcept : pool(of) {}
-  const std::uint32_t pool;
-  Connection* connection = nullptr;
-  Instant parked_at = never;
+  const std::uint32_t pool;          // number of the pool whose connection it holds
+  Connection* connection = nullptr;  // null: the connection was lost
+  Instant parked_at = never;         // when it was first seen idle; never: it is in use
 };
 
 class ConnectionPool final : public net::Attachment, private ConnectionOwner {
@@ -41,12 +41,13 @@ class ConnectionPool final : public net::Attachment, private ConnectionOwner {
                  bool keeps_one);
   ~ConnectionPool() override;
 
-  std::uint32_t number() const noexcept { return number_; }
+  std::uint32_t number() const noexcept { return number_; }  // at least 1; unique in its database
+  // The pool that has begun this transaction.
   static std::uint32_t number_of(std::uint64_t transaction) noexcept {
     return static_cast<std::uint32_t>(transaction >> 40);
   }
-  Instant now() const noexcept { return home_.now(); }
-  void start() noexcept { schedule(); }
+  Instant now() const noexcept { return home_.now(); }  // of the home's turn
+  void start() noexcept { schedule(); }                 // once, before the first accept()
   // REQUIRES that the work has its times.
   void accept(Work& work) noexcept;
   // Of a work that was accepted on this thread.

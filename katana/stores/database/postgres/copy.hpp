@@ -27,6 +27,7 @@
 
 namespace katana::database::postgres {
 
+// Sent at once; a longer piece is divided.
 inline constexpr std::size_t copy_piece_bytes = 256 * 1024;
 
 class [[nodiscard]] CopyIn {
@@ -56,6 +57,7 @@ class [[nodiscard]] CopyIn {
 // The statement is a COPY … FROM STDIN, without parameters.
 Task<database::Result<CopyIn>> copy_in(Database& database, Sql statement);
 
+// Appends one field of the text format, escaped; without the tab that separates fields.
 void append_copy_field(std::string& line, const Value& value);
 
 // A row in COPY's text format, which is the one without (FORMAT …): the members of a described

@@ -30,13 +30,13 @@ namespace katana::database::postgres {
 
 // Fields of an error; empty where the server gave none.
 struct Complaint {
-  Bytes state = {};  // SQLSTATE, five characters
-  Bytes message = {};
+  Bytes state = {};    // SQLSTATE, five characters
+  Bytes message = {};  // primary message of the server; may quote values
   Bytes detail = {};
-  Bytes table = {};
-  Bytes column = {};
-  Bytes constraint = {};
-  Bytes routine = {};  // of the server's source that complains
+  Bytes table = {};       // empty: the error concerns no table
+  Bytes column = {};      // empty: the error concerns no column
+  Bytes constraint = {};  // name of the violated constraint
+  Bytes routine = {};     // of the server's source that complains
 };
 
 Error error_of(const Complaint& complaint, Bytes statement);

@@ -27,21 +27,24 @@ class Home {
   Home(const Home&) = delete;
   Home& operator=(const Home&) = delete;
 
-  virtual Executor& executor() noexcept = 0;
-  virtual Instant now() const noexcept = 0;
-  virtual net::TimerWheel& timers() noexcept = 0;
+  virtual Executor& executor() noexcept = 0;       // for messages from other threads
+  virtual Instant now() const noexcept = 0;        // of the turn; does not move within one
+  virtual net::TimerWheel& timers() noexcept = 0;  // of the thread; for timeouts of connections
   // Runs the message when what happens now is over; without a system call. Its own thread only.
   virtual void defer(Message& message) noexcept = 0;
 
-  Poller& poller() noexcept { return *poller_; }
+  Poller& poller() noexcept { return *poller_; }  // sockets of this thread's connections
+  // Whether the caller is on this thread.
   bool is_here() noexcept { return Executor::current() == &executor(); }
 
  private:
   std::unique_ptr<Poller> poller_;
 };
 
+// The Home of a reactor.
 class ReactorHome final : public Home, private engine::Watcher {
  public:
+  // On the reactor's thread. Fails if epoll has no descriptor left.
   static katana::Result<std::unique_ptr<Home>> create(net::Reactor& reactor) {
     auto poller = Poller::create();
     if (!poller) return std::unexpected(poller.error());

@@ -20,6 +20,7 @@ namespace katana::database::postgres {
 
 class IoThread final : public Home, public Executor, private SocketWatcher {
  public:
+  // Without the thread, which start() begins. Fails if epoll or eventfd has no descriptor left.
   static katana::Result<std::unique_ptr<IoThread>> create();
   ~IoThread() override;
 

@@ -31,10 +31,12 @@ namespace katana::database::postgres {
 
 class ListenerThread {
  public:
+  // Without the thread, which start() begins. Fails when no descriptor is left.
   static katana::Result<std::unique_ptr<ListenerThread>> create(Options options,
                                                                 OutageObserver observer);
   ~ListenerThread();
 
+  // Once. The hub outlives join().
   void start(NotificationHub& hub);
   // REQUIRES that the hub is closed.
   void join() { thread_.join(); }

@@ -27,8 +27,9 @@
 
 namespace katana::database::postgres {
 
+// Which migrations are applied, and how.
 struct MigrateOptions {
-  std::string folder = {};
+  std::string folder = {};              // with the *.sql files; empty: `bundled` is used
   std::vector<Migration> bundled = {};  // instead of a folder
   bool dry_run = false;                 // does everything, and undoes it
   Duration lock_wait = seconds(60);     // for another program that migrates

@@ -38,7 +38,7 @@ class Arrival final : public Outcome {
  public:
   TypeMismatch take(const Row&) override { return {}; }
   void clear() noexcept override {}
-  std::optional<Notification> notification;
+  std::optional<Notification> notification;  // empty: the subscription was closed
 };
 
 class NotificationHub {
@@ -72,8 +72,8 @@ class NotificationHub {
   void close() noexcept;
   bool closed() const;
 
-  katana::Result<void> health() const;
-  NotificationStatistics statistics() const;
+  katana::Result<void> health() const;  // an Error: nothing listens at present, with the reason
+  NotificationStatistics statistics() const;  // a copy, made under a lock
 
  private:
   struct Channel {

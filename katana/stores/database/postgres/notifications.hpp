@@ -48,6 +48,7 @@ class [[nodiscard]] Subscription {
   Subscription& operator=(Subscription&& other) noexcept;
   ~Subscription();
 
+  // What `co_await subscription.next()` awaits. One at a time for a subscription.
   class [[nodiscard]] Next {
    public:
     Next(NotificationHub& hub, NotificationQueue& queue) noexcept : hub_(hub), queue_(queue) {}

@@ -25,16 +25,17 @@
 
 namespace katana::database::postgres {
 
+// One server of a URL that may name several.
 struct Host {
-  std::string name;  // a name, a numeric address, or the folder of a Unix socket
-  std::uint16_t port = 5432;
+  std::string name;           // a name, a numeric address, or the folder of a Unix socket
+  std::uint16_t port = 5432;  // also part of the name of a Unix socket
 };
 
 // What has its default in limits.hpp is explained there.
 struct Options {
-  std::vector<Host> hosts = {};  // tried in this order
-  std::string database = {};     // empty: as the user is called
-  std::string user = {};
+  std::vector<Host> hosts = {};    // tried in this order
+  std::string database = {};       // empty: as the user is called
+  std::string user = {};           // empty: the operating system's user
   std::string password = {};       // or:
   std::string password_file = {};  // read for each connection, so that it may be changed
   // Further keywords of libpq, as sslmode, sslrootcert, target_session_attrs.
@@ -46,19 +47,24 @@ struct Options {
   Opening opening = {};                 // of open(), as far as it asks the server
 
   unsigned connections_max = 16;  // of the process, all reactors together
+  // Statements on their way on one connection.
   unsigned pipeline_depth = PostgresLimits().pipeline_depth;
+  // Plain reads that share a sync; 1: none do.
   unsigned reads_per_sync = PostgresLimits().reads_per_sync;
+  // Nothing is sent behind a statement that runs longer.
   Duration slow_after = PostgresLimits().slow_after;
+  // For TCP, TLS and authentication of one host.
   Duration connect_timeout = PostgresLimits().connect_timeout;
-  Duration idle_timeout = PostgresLimits().idle_timeout;
-  Duration backoff_min = PostgresLimits().backoff_min;
-  Duration backoff_max = PostgresLimits().backoff_max;
-  Duration probe_interval = PostgresLimits().probe_interval;
-  Duration probe_timeout = PostgresLimits().probe_timeout;
+  Duration idle_timeout = PostgresLimits().idle_timeout;  // an idle connection is closed after it
+  Duration backoff_min = PostgresLimits().backoff_min;    // before the second attempt to connect
+  Duration backoff_max = PostgresLimits().backoff_max;    // doubled up to this, jittered
+  Duration probe_interval = PostgresLimits().probe_interval;  // idle connections are asked so often
+  Duration probe_timeout = PostgresLimits().probe_timeout;    // no answer for so long: unusable
+  // Calls of one reactor without a connection.
   std::size_t waiting_max = PostgresLimits().waiting_max;
-  Duration wait_max = seconds(2);  // for a connection; then the call is refused
-  Duration timeout = seconds(30);  // of a call that was given none
-  std::size_t rows_max = PostgresLimits().rows_max;
+  Duration wait_max = seconds(2);                    // for a connection; then the call is refused
+  Duration timeout = seconds(30);                    // of a call that was given none
+  std::size_t rows_max = PostgresLimits().rows_max;  // of one result; larger ones need a stream
   // Above 0: the hosts are a primary and its standbys, and replica() reads from a standby that has
   // what was acknowledged so long ago; see topology.hpp.
   Duration replica_lag_max = PostgresLimits().replica_lag_max;
@@ -68,6 +74,8 @@ struct Options {
   unsigned streams_max = PostgresLimits().streams_max;
   Duration stream_idle = PostgresLimits().stream_idle;
 
+  // postgresql:// with keywords of libpq. An Error names the part that is wrong, never the
+  // password.
   static katana::Result<Options> from_url(std::string_view url);
   // "app@db1:5432,db2:5433/shop", for the log.
   std::string describe() const;
@@ -80,9 +88,9 @@ katana::Result<void> check(const Options& options);
 
 // A host, and the address that its name was resolved to.
 struct Target {
-  std::string name;
-  std::uint16_t port = 5432;
-  std::string address = {};  // empty: the name is the folder of a Unix socket
+  std::string name;           // as configured; TLS checks it
+  std::uint16_t port = 5432;  // of TCP
+  std::string address = {};   // empty: the name is the folder of a Unix socket
 };
 
 // The parameters of one attempt to connect, as libpq takes them. The password among them is
@@ -94,8 +102,9 @@ class ConnectParameters {
   ConnectParameters(const ConnectParameters&) = delete;
   ConnectParameters& operator=(const ConnectParameters&) = delete;
   ~ConnectParameters();
+  // Ends with null, as PQconnectStartParams() wants it.
   const char* const* keywords() const noexcept { return keywords_.data(); }
-  const char* const* values() const noexcept { return values_.data(); }
+  const char* const* values() const noexcept { return values_.data(); }  // as keywords()
 
  private:
   void add(std::string keyword, std::string value);

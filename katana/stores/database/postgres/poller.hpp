@@ -22,8 +22,10 @@
 
 namespace katana::database::postgres {
 
+// What a Poller tells about a socket.
 class SocketWatcher {
  public:
+  // `readable` false: it can only be written. May call watch() and unwatch().
   virtual void on_socket(bool readable) noexcept = 0;
 
  protected:
@@ -36,12 +38,13 @@ class SocketWatcher {
 
 class Poller {
  public:
+  // Fails when the process has no descriptor left.
   static katana::Result<std::unique_ptr<Poller>> create();
   ~Poller();
   Poller(const Poller&) = delete;
   Poller& operator=(const Poller&) = delete;
 
-  int descriptor() const noexcept { return descriptor_; }
+  int descriptor() const noexcept { return descriptor_; }  // readable when a socket has an event
   // Adds the socket, or changes what is waited for; for nothing: it is kept and silent.
   katana::Result<void> watch(int socket, bool read, bool write, SocketWatcher& watcher) noexcept;
   // The watcher hears no more. `socket` is -1 if it was closed.

@@ -32,10 +32,13 @@ class ConnectionPool;
 class Shared;
 class Topology;
 
+// Opens the database: applies migrations, and starts its thread. Blocks while it migrates.
 katana::Result<Database> open(Options options);
 
+// The Backend of PostgreSQL. open() makes it; tests make it themselves.
 class Postgres final : public Backend {
  public:
+  // open() without the Database around it.
   static katana::Result<std::unique_ptr<Postgres>> create(Options options);
   // The same for a part of several servers; without migrations.
   static katana::Result<std::unique_ptr<Postgres>> create_part(Options options,

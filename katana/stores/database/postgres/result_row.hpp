@@ -69,6 +69,7 @@ inline std::optional<std::size_t> rows_given(const PGresult& result) noexcept {
   return failure == std::errc() ? std::optional(count) : std::nullopt;
 }
 
+// Views into `result`.
 inline Complaint complaint_of(const PGresult& result) noexcept {
   const auto field = [&](int code) {
     const char* const text = PQresultErrorField(&result, code);

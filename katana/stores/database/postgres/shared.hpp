@@ -27,31 +27,37 @@
 namespace katana::database::postgres {
 
 class ConnectionPool;
+// What another thread asks of the pool that has a transaction or stream.
 struct Command {
-  enum class Verb : std::uint8_t { roll_back, close } verb;
-  std::uint64_t transaction = 0;
-  Cursor* cursor = nullptr;
+  // roll_back: of `transaction`. close: of `cursor`.
+  enum class Verb : std::uint8_t { roll_back, close } verb;  // decides which member counts
+  std::uint64_t transaction = 0;                             // of Verb::roll_back
+  Cursor* cursor = nullptr;                                  // of Verb::close
 };
 
 // What a pool is given by other threads; guarded by Shared's mutex.
 struct Inbox {
-  WorkList works;
-  std::vector<Command> commands;
+  WorkList works;                 // accepted elsewhere, for this pool
+  std::vector<Command> commands;  // for transactions and streams of this pool
 };
 
 // Lives as long as a message that is on its way to its pool; the pool is null when it is gone. Its
 // members are those of the pool's thread.
 struct PoolHandle {
-  ConnectionPool* pool = nullptr;
+  ConnectionPool* pool = nullptr;  // null: the pool is gone
 };
 
+// Counters of all pools of one database; see Statistics for what they mean.
 struct Tallies {
-  using Count = std::atomic<std::uint64_t>;
+  using Count = std::atomic<std::uint64_t>;  // any thread, relaxed
+  // Sums since the database was opened.
   Count reads = 0, writes = 0, commits = 0, transactions = 0, transactions_expired = 0;
   Count refused_full = 0, refused_waited = 0, timeouts = 0, cancelled = 0;
   Count statements_prepared = 0, outages = 0, refused_unusable = 0;
+  // Levels at present.
   std::atomic<std::uint32_t> waiting = 0, busy = 0, streams_open = 0;
 };
+// Counts one more.
 inline void add(Tallies::Count& count) noexcept { count.fetch_add(1, std::memory_order_relaxed); }
 
 class Shared {
@@ -63,13 +69,14 @@ class Shared {
   Shared(const Shared&) = delete;
   Shared& operator=(const Shared&) = delete;
 
-  const Options options;
+  const Options options;                     // constant
   const std::shared_ptr<Topology> topology;  // null: one server is all that matters
-  const bool of_replica;
-  Tallies tallies;
+  const bool of_replica;                     // this is the part for reads from standbys
+  Tallies tallies;                           // of all pools
 
-  bool take_permit() noexcept;
-  void return_permit() noexcept;
+  bool take_permit() noexcept;    // false: connections_max connections are open
+  void return_permit() noexcept;  // for each connection that has closed
+  // Connections that are open or opening.
   std::uint32_t permits_out() const noexcept { return permits_.load(std::memory_order_relaxed); }
 
   // The pool's number, at least 1; what other threads find it by.
@@ -91,7 +98,7 @@ class Shared {
   void take_expired(WorkList& works, Instant now);
   void take_all_handed_over(WorkList& works);
 
-  void report_usable() noexcept;
+  void report_usable() noexcept;  // a server has answered: calls are accepted again
   // REQUIRES that no connection is open, or that the open ones get no answers.
   void report_failure(std::string_view why);
   // An attempt has failed and none has succeeded since: calls fail at once, and one pool finds out
@@ -116,9 +123,10 @@ class Shared {
   // Of threads, which may outlive the database.
   const std::shared_ptr<std::atomic<unsigned>> cancels_running =
       std::make_shared<std::atomic<unsigned>>(0);
-  katana::Result<void> health() const;
+  katana::Result<void> health() const;  // an Error: calls fail at once, with the reason
+  // False: calls fail at once.
   bool usable() const noexcept { return usable_.load(std::memory_order_relaxed); }
-  std::string failure() const;
+  std::string failure() const;  // the reason why it is not usable; empty: it is
 
   // Threads for what blocks: names and files.
   katana::Result<thread::Pool*> helper();

@@ -12,6 +12,7 @@
 
 namespace katana::database::postgres {
 
+// What a statement's words show, without the schema.
 struct StatementTraits {
   // Changes nothing, as far as its words say: a SELECT may call a function that writes.
   bool reads = false;

@@ -25,7 +25,7 @@ struct SchemaType {
   enum class Kind : std::uint8_t { other, enumeration, domain, array, composite };
   // Of a composite.
   struct Field {
-    std::string name;
+    std::string name;        // of the attribute
     std::uint32_t type = 0;  // its number
   };
   std::string name = {};           // in the catalog; empty: there is no such type

@@ -95,10 +95,12 @@ class Arguments {
                    const TypeTable& table);
   std::size_t failed_at() const noexcept { return data_.size() + 1; }
 
+  // Parameters taken; for PQsendQueryPrepared(), as the next three.
   int count() const noexcept { return static_cast<int>(data_.size()); }
   const char* const* data() const noexcept { return data_.data(); }
+  // Bytes of each value that is binary.
   const int* lengths() const noexcept { return lengths_.data(); }
-  const int* formats() const noexcept { return formats_.data(); }
+  const int* formats() const noexcept { return formats_.data(); }  // 1: binary, 0: text
 
  private:
   void add(const char* data, std::size_t length, bool binary);
