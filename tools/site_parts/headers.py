@@ -39,7 +39,7 @@ CONTRACT_KEYS = ("Owns", "Borrows", "Thread", "Threads", "Allocates", "Fails", "
 CONTRACT_LINE = re.compile(rf"({'|'.join(CONTRACT_KEYS)}) +(\S.*)")
 # Names whose meaning the language or the standard library fixes need no comment.
 CONVENTIONAL = re.compile(r"~|operator|(?:c?r?(?:begin|end)|size|empty|data|swap|value_type|iterator|promise_type|"
-                          r"await_ready|await_suspend|await_resume|what)$")
+                          r"await_ready|await_suspend|await_resume|what|Base)$")
 
 
 @dataclasses.dataclass

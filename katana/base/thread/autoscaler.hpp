@@ -18,10 +18,12 @@ namespace katana::thread {
 
 class Autoscaler {
  public:
+  // What the pool should do: one worker less, nothing, one worker more.
   enum class Step : std::int8_t { down = -1, none = 0, up = 1 };
 
   explicit Autoscaler(const AutoscaleOptions& options) noexcept : options_(options) {}
 
+  // An Error names the share or the interval that is out of its range.
   static Result<void> check(const AutoscaleOptions& options);
 
   // Once an interval. `busy_share` of the time of `threads` workers, from 0 to 1.

@@ -24,7 +24,9 @@ class ManualClock {
   ManualClock(const ManualClock&) = delete;
   ManualClock& operator=(const ManualClock&) = delete;
 
+  // Moves by advance() alone.
   Instant now() const noexcept { return {now_ns_.load(std::memory_order_acquire)}; }
+  // REQUIRES duration >= 0. Returns when everything that became due is queued.
   void advance(Duration duration);
 
  private:

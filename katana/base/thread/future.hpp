@@ -77,7 +77,7 @@ using FutureCall = AwaitedCall<FutureState<Yield<Returned<F>>>, F, Token>;
 template <class T>
 class [[nodiscard]] Future {
  public:
-  using Value = Yield<T>;
+  using Value = Yield<T>;  // what get() and co_await return: Result<T>, or T if that is a Result
 
   Future(Future&& other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
   Future& operator=(Future&& other) noexcept {
@@ -93,6 +93,7 @@ class [[nodiscard]] Future {
     }
   }
 
+  // True once the job has ended, run or not; never blocks.
   bool ready() const noexcept {
     return (state_->word.load(std::memory_order_acquire) & detail::done_bit) != 0;
   }

@@ -20,15 +20,17 @@
 
 namespace katana::thread {
 
+// What act() does with the callable: calls it, or only destroys it.
 enum class Order : std::uint8_t { run, cancel };
+// What act() did: ran it, ran it and it threw, or destroyed it.
 enum class Ended : std::uint8_t { ran, failed, cancelled };
 
 struct Job {
-  static constexpr std::size_t payload_bytes = 24;
-  using Act = Ended (*)(void* payload, Order order);
+  static constexpr std::size_t payload_bytes = 24;    // of a callable that lies in the job itself
+  using Act = Ended (*)(void* payload, Order order);  // may throw what a detached callable throws
 
-  Act act = nullptr;
-  alignas(8) std::byte payload[payload_bytes] = {};
+  Act act = nullptr;                                 // null: the job is empty
+  alignas(8) std::byte payload[payload_bytes] = {};  // the callable, or a pointer to it
 };
 
 // An object of the recycler's memory: made here, destroyed by end().
@@ -58,6 +60,7 @@ decltype(auto) call_with(F& f, const Token& token) {
     return std::invoke(f);
   }
 }
+// What the callable returns, with or without a std::stop_token as argument.
 template <class F>
 using Returned = decltype(call_with(std::declval<F&>(), std::declval<const std::stop_token&>()));
 
@@ -109,6 +112,7 @@ Job job_of(Job::Act act, T* object) noexcept {
 
 }  // namespace detail
 
+// A job that owns the callable.
 template <class F>
 Job make_job(F&& f) {
   using Callable = std::decay_t<F>;
@@ -122,6 +126,7 @@ Job make_job(F&& f) {
     return detail::job_of(&Boxed::act, make_recycled<Boxed>(Callable(std::forward<F>(f))));
   }
 }
+// The same; a token that was asked to stop cancels the job before it begins.
 template <class F>
 Job make_job(F&& f, std::stop_token token) {
   using Boxed = detail::Box<std::decay_t<F>, std::stop_token>;

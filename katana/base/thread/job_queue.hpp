@@ -32,8 +32,9 @@ namespace katana::thread {
 
 class JobQueue {
  public:
+  // Result of push().
   enum class Push : std::uint8_t { done, full, closed };
-  static constexpr std::int64_t not_timed = -1;
+  static constexpr std::int64_t not_timed = -1;  // in the place of a time: this job is not measured
 
   // `size` and `timed_one_in` are powers of two.
   JobQueue(std::size_t size, std::size_t timed_one_in);

@@ -35,6 +35,7 @@ struct YieldOf<Result<T>> {
 };
 }  // namespace detail
 
+// Result<T>; T itself if it is a Result.
 template <class T>
 using Yield = typename detail::YieldOf<std::remove_cvref_t<T>>::Type;
 
@@ -49,6 +50,7 @@ class Outcome {
   Outcome(const Outcome&) = delete;
   Outcome& operator=(const Outcome&) = delete;
 
+  // Calls f and stores its value or exception; destroys f. REQUIRES that there is no outcome yet.
   template <class F, class Token>
   Ended run(F& f, const Token& token) noexcept {
     try {
@@ -64,9 +66,11 @@ class Outcome {
       return Ended::failed;
     }
   }
+  // Stores the reason why the job was not run.
   Ended refuse(Error error) noexcept {
     return set(Value(std::unexpected(std::move(error))), Ended::cancelled);
   }
+  // Once. Rethrows the exception of the callable.
   Value take() {
     KATANA_CHECK(kind_ != Kind::none);
     if (kind_ == Kind::exception) thrown_.rethrow();

@@ -66,6 +66,7 @@ enum class Admission : std::uint8_t {
   stopped,   // refused: the pool is stopping or stopped
 };
 
+// What stop() does with jobs that have not begun.
 enum class StopMode : std::uint8_t {
   graceful,   // run what was accepted; delayed jobs whose time has not come are dropped and counted
   immediate,  // finish what runs, cancel what has not begun; stop_token() is asked to stop
@@ -73,6 +74,7 @@ enum class StopMode : std::uint8_t {
 
 class Pool {
  public:
+  // Starts the threads. An Error names the option that is wrong, or says that a thread is missing.
   static Result<std::unique_ptr<Pool>> create(PoolOptions options);
   // stop(StopMode::graceful)
   ~Pool();
@@ -155,8 +157,9 @@ class Pool {
   // std::stop_token, and has no other in its options, is given this one.
   std::stop_token stop_token() const noexcept { return stop_source_.get_token(); }
 
-  Snapshot snapshot() const;
-  std::string_view name() const noexcept { return options_.name; }
+  Snapshot snapshot() const;  // from any thread, also after stop()
+  std::string_view name() const noexcept { return options_.name; }  // PoolOptions::name
+  // Of each priority, after rounding up.
   std::size_t queue_max() const noexcept { return queues_[0].size(); }
   // The pool whose worker this thread is; null when it is none.
   static Pool* current() noexcept { return current_; }

@@ -19,8 +19,9 @@ namespace katana::thread {
 
 class ManualClock;
 
+// Workers take jobs of a higher priority first; each priority has its own queue.
 enum class Priority : std::uint8_t { high, normal, low };
-inline constexpr std::size_t priority_count = 3;
+inline constexpr std::size_t priority_count = 3;  // for arrays by Priority
 
 // What a submission does when the queue of its priority is full.
 enum class WhenFull : std::uint8_t {
@@ -30,8 +31,8 @@ enum class WhenFull : std::uint8_t {
 };
 
 struct JobOptions {
-  Priority priority = Priority::normal;
-  WhenFull when_full = WhenFull::fail;
+  Priority priority = Priority::normal;  // of its queue among those of the pool
+  WhenFull when_full = WhenFull::fail;   // what the submitting thread does
   // A job whose token was asked to stop before it begins is cancelled. A callable that takes a
   // std::stop_token is given this one, to look at while it runs.
   std::stop_token cancel = {};
@@ -40,25 +41,25 @@ struct JobOptions {
 // Of a job that a coroutine awaits; its token is an argument of its own (see run.hpp).
 // WhenFull::wait would block the executor.
 struct RunOptions {
-  Priority priority = Priority::normal;
-  WhenFull when_full = WhenFull::fail;
+  Priority priority = Priority::normal;  // of its queue among those of the pool
+  WhenFull when_full = WhenFull::fail;   // WhenFull::wait is refused
 };
 
 // Adds and removes workers by the share of their time that they work. Between the two shares
 // nothing changes, and a share has to stay beyond one of them for a number of intervals.
 struct AutoscaleOptions {
-  double scale_up_share = 0.8;
+  double scale_up_share = 0.8;    // a worker is added above it
   double scale_down_share = 0.2;  // at most half of scale_up_share, so that one step cannot swing
-  Duration interval = milliseconds(100);
-  unsigned scale_up_intervals = 1;
-  unsigned scale_down_intervals = 20;
+  Duration interval = milliseconds(100);  // between two looks at the shares
+  unsigned scale_up_intervals = 1;        // that the share must be above scale_up_share
+  unsigned scale_down_intervals = 20;     // that the share must be below scale_down_share
 };
 
 struct PoolOptions {
   std::string name = "pool";  // of its threads (15 characters of NAME/3 are shown) and its errors
   unsigned threads_min = 0;   // 0: as many as the process may use CPUs
   unsigned threads_max = 0;   // 0: threads_min. Above it, the pool scales between the two.
-  AutoscaleOptions autoscale = {};
+  AutoscaleOptions autoscale = {};    // used if threads_max is above threads_min
   std::size_t queue_max = 16 * 1024;  // jobs of each priority; rounded up to a power of two
   std::vector<int> cpus = {};         // worker n is pinned to cpus[n % size]; empty: not pinned
   // One job in so many has its wait and its run measured; a power of two. 1 measures each, for
@@ -72,8 +73,8 @@ struct PoolOptions {
   bool stopped = false;          // as after stop(): no thread is started, no job accepted
 };
 
-inline constexpr unsigned threads_limit = 1024;
-inline constexpr std::size_t queue_limit = std::size_t{1} << 24;
+inline constexpr unsigned threads_limit = 1024;                   // largest threads_max
+inline constexpr std::size_t queue_limit = std::size_t{1} << 24;  // largest queue_max
 
 }  // namespace katana::thread
 

@@ -96,8 +96,9 @@ using RunCall = AwaitedCall<RunState<Yield<Returned<F>>>, F, Token>;
 // A callable that has a name, and that run() may move out of it.
 template <class F>
 struct Given {
-  F* callable;
+  F* callable;  // moved from when the job is made
 };
+// Marks a callable that Run may move from; it must live until then.
 template <class F>
 Given<F> give(F& callable) noexcept {
   return {&callable};
@@ -106,7 +107,7 @@ Given<F> give(F& callable) noexcept {
 template <class F>
 class [[nodiscard]] Run {
  public:
-  using Value = Yield<Returned<F>>;
+  using Value = Yield<Returned<F>>;  // what co_await returns: Result<T>, or T if that is a Result
 
   Run(Pool& pool, F&& f, RunOptions options, std::stop_token cancel)
       : pool_(pool), f_(std::move(f)), options_(options), cancel_(std::move(cancel)) {}

@@ -21,15 +21,17 @@ namespace katana::thread {
 
 class Schedule {
  public:
+  // One delayed or periodic job.
   struct Entry {
-    std::move_only_function<void()> f;
-    JobOptions options;
-    Instant due = {};
-    Duration period = {};  // nothing: once
-    std::atomic<bool> cancelled = false;
+    std::move_only_function<void()> f;    // called at each turn
+    JobOptions options;                   // of each turn
+    Instant due = {};                     // of the next turn
+    Duration period = {};                 // nothing: once
+    std::atomic<bool> cancelled = false;  // set by the handle; read when the entry is due
   };
-  using Held = std::shared_ptr<Entry>;
+  using Held = std::shared_ptr<Entry>;  // shared by the schedule and the handle
 
+  // Periodic entries are added again after each turn.
   void add(Held entry) {
     if (entries_.size() >= sweep_at_) sweep();
     entries_.push_back(std::move(entry));

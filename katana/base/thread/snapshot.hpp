@@ -25,10 +25,11 @@ namespace katana::thread {
 struct Histogram {
   static constexpr std::size_t buckets_max = 48;  // the last one begins at 39 hours
 
-  std::array<std::uint64_t, buckets_max> buckets{};
-  std::uint64_t count = 0;
-  Duration sum = {};
+  std::array<std::uint64_t, buckets_max> buckets{};  // number of durations in each bucket
+  std::uint64_t count = 0;                           // of all buckets
+  Duration sum = {};                                 // of all durations
 
+  // Negative durations are in bucket 0.
   static std::size_t bucket_of(Duration value) noexcept {
     const auto ns = static_cast<std::uint64_t>(std::max<std::int64_t>(value.ns, 0));
     return std::min(log_bucket(ns, 0), buckets_max - 1);
@@ -54,24 +55,24 @@ struct Histogram {
 };
 
 struct Snapshot {
-  std::string name;
+  std::string name;                                    // of the pool
   unsigned threads = 0;                                // at present
   unsigned threads_parked = 0;                         // of these, asleep; at present
   std::array<std::uint64_t, priority_count> queued{};  // by priority; at present
   std::uint64_t timed_waiting =
       0;  // delayed and periodic jobs that wait for their time; at present
 
-  std::uint64_t accepted = 0;
-  std::uint64_t ran = 0;
-  std::uint64_t failed = 0;       // ran, and ended with an exception
-  std::uint64_t cancelled = 0;    // accepted, and not run: by its token, its future, or stop()
-  std::uint64_t refused = 0;      // full or stopped
-  std::uint64_t ran_here = 0;     // by the thread that submitted them; not among `accepted`
-  std::uint64_t failed_here = 0;  // of these, ended with an exception
-  std::uint64_t stolen = 0;       // claimed by one worker and run by another
-  std::uint64_t wakes = 0;        // how often a sleeping worker was woken
-  std::uint64_t scaled_up = 0;
-  std::uint64_t scaled_down = 0;
+  std::uint64_t accepted = 0;        // jobs that the pool took
+  std::uint64_t ran = 0;             // jobs that a worker called, failed ones included
+  std::uint64_t failed = 0;          // ran, and ended with an exception
+  std::uint64_t cancelled = 0;       // accepted, and not run: by its token, its future, or stop()
+  std::uint64_t refused = 0;         // full or stopped
+  std::uint64_t ran_here = 0;        // by the thread that submitted them; not among `accepted`
+  std::uint64_t failed_here = 0;     // of these, ended with an exception
+  std::uint64_t stolen = 0;          // claimed by one worker and run by another
+  std::uint64_t wakes = 0;           // how often a sleeping worker was woken
+  std::uint64_t scaled_up = 0;       // workers that were added
+  std::uint64_t scaled_down = 0;     // workers that were removed
   std::uint64_t scale_failures = 0;  // the system had no thread for one more worker
   std::uint64_t timed_missed = 0;    // turns of periodic jobs that the turn before was still in
 
@@ -79,6 +80,7 @@ struct Snapshot {
   Histogram wait;      // from submission to its begin; one job in `timed_one_in`
   Histogram run;       // from its begin to its end; the same jobs
 
+  // The sum over all priorities.
   std::uint64_t queued_total() const noexcept { return queued[0] + queued[1] + queued[2]; }
 };
 
@@ -89,6 +91,7 @@ struct StopReport {
   std::array<std::uint64_t, priority_count> not_run{};  // accepted, and cancelled by this stop
   std::uint64_t timed_not_run = 0;  // delayed and periodic jobs that waited for their time
 
+  // The sum over all priorities.
   std::uint64_t not_run_total() const noexcept { return not_run[0] + not_run[1] + not_run[2]; }
 };
 

@@ -28,6 +28,7 @@ class [[nodiscard]] TimedJob {
   }
   ~TimedJob() { cancel(); }
 
+  // Does nothing the second time; a turn that runs goes on.
   void cancel() noexcept {
     if (entry_ != nullptr) entry_->cancelled.store(true, std::memory_order_relaxed);
     entry_.reset();

@@ -27,10 +27,10 @@ class TimerThread {
   TimerThread(ManualClock* clock, std::function<Instant(Instant)> keep);
   ~TimerThread() { stop(); }
 
-  Instant now() const noexcept;
-  Result<void> start(const std::string& name);
-  void look_again() noexcept;
-  void stop() noexcept;
+  Instant now() const noexcept;                 // of the ManualClock if there is one
+  Result<void> start(const std::string& name);  // `name` is that of the thread
+  void look_again() noexcept;  // calls `keep` soon, because something earlier may be due
+  void stop() noexcept;        // returns when `keep` is not running and will not run again
 
  private:
   friend class ManualClock;

@@ -24,14 +24,14 @@ namespace katana::thread {
 // by one compare-exchange: 48 bits of position, 4 of lane, 12 of count.
 class Claim {
  public:
-  static constexpr std::size_t count_limit = (1 << 12) - 1;
+  static constexpr std::size_t count_limit = (1 << 12) - 1;  // jobs that one claim can have
 
   Claim() = default;
   explicit Claim(std::uint64_t word) noexcept : word_(word) {}
   Claim(std::uint64_t begin, std::size_t queue, std::size_t count) noexcept
       : word_(begin << 16 | queue << 12 | count) {}
 
-  std::uint64_t word() const noexcept { return word_; }
+  std::uint64_t word() const noexcept { return word_; }  // for compare-exchange
   // Modulo 2^48, which every ring divides.
   std::uint64_t begin() const noexcept { return word_ >> 16; }
   std::size_t queue() const noexcept { return word_ >> 12 & 15; }
@@ -48,26 +48,32 @@ class Claim {
 };
 
 struct alignas(64) Worker {
+  // A job that left the queue, with what its measurement needs.
   struct Taken {
-    Job job;
-    std::int64_t pushed_ns;
-    std::size_t queue;
+    Job job;                 // no longer in the queue
+    std::int64_t pushed_ns;  // or JobQueue::not_timed
+    std::size_t queue;       // its priority
   };
   // A count that one thread writes: no locked instruction.
   struct Count {
-    std::atomic<std::uint64_t> value = 0;
+    std::atomic<std::uint64_t> value = 0;  // written by one thread, read by any
+    // Of the thread that writes.
     void add(std::uint64_t amount) noexcept {
       value.store(value.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
     }
+    // Any thread.
     std::uint64_t read() const noexcept { return value.load(std::memory_order_relaxed); }
   };
+  // A Histogram that one thread writes.
   struct Times {
-    std::array<Count, Histogram::buckets_max> buckets;
-    Count sum_ns;
+    std::array<Count, Histogram::buckets_max> buckets;  // as Histogram::buckets
+    Count sum_ns;                                       // of all durations
+    // Negative durations count as 0.
     void record(Duration value) noexcept {
       buckets[Histogram::bucket_of(value)].add(1);
       sum_ns.add(value > Duration{} ? static_cast<std::uint64_t>(value.ns) : 0);
     }
+    // Any thread; adds to what is there.
     void add_to(Histogram& histogram) const noexcept {
       for (std::size_t bucket = 0; bucket < buckets.size(); ++bucket) {
         const std::uint64_t count = buckets[bucket].read();
@@ -77,9 +83,9 @@ struct alignas(64) Worker {
       histogram.sum.ns += static_cast<std::int64_t>(sum_ns.read());
     }
   };
-  static constexpr std::int64_t not_busy = -1;
+  static constexpr std::int64_t not_busy = -1;  // value of busy_since while it waits for a job
 
-  std::atomic<std::uint64_t> claim = 0;
+  std::atomic<std::uint64_t> claim = 0;  // a Claim; 0: nothing is claimed
 
   // Its own.
   alignas(64) std::uint32_t picks = 0;

@@ -17,12 +17,14 @@ struct Clocks {
   std::int64_t wall_clock_s = 0;  // since 1970, a tick of the kernel behind at most
 };
 
+// A system call through the vDSO.
 inline Instant read_monotonic() noexcept {
   timespec monotonic;
   clock_gettime(CLOCK_MONOTONIC, &monotonic);
   return {monotonic.tv_sec * 1'000'000'000 + monotonic.tv_nsec};
 }
 
+// One reading of each clock.
 inline Clocks read_clocks() noexcept {
   const Instant now = read_monotonic();
   timespec wall;

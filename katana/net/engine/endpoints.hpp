@@ -22,6 +22,7 @@ namespace katana::engine {
 // Position of a listener in the order of listen() calls.
 using Listener = std::uint32_t;
 
+// Sizes of an engine.
 struct Options {
   std::uint32_t links_max = 16 * 1024;        // 1 … 2^24
   std::size_t receive_bytes_max = 64 * 1024;  // most bytes of one on_bytes()
@@ -30,9 +31,11 @@ struct Options {
   std::size_t receive_bytes_per_turn = 0;
 };
 
+// Where and how an engine listens.
 struct ListenOptions {
   std::string address = "127.0.0.1";  // numeric IPv4 or IPv6
   std::uint16_t port = 0;             // 0: the kernel chooses; see Engine::port()
+  // Connections that wait to be accepted; the kernel caps it (net.core.somaxconn).
   int backlog = 4096;
   // Deliver a connection only when its first bytes are here (TCP_DEFER_ACCEPT), so that accept,
   // read, write and close are all the system calls of a short connection. Off for protocols in
@@ -50,6 +53,7 @@ struct ListenOptions {
   bool must_be_free = true;
 };
 
+// Where an engine connects to.
 struct ConnectOptions {
   // Numeric IPv4 or IPv6; or the path of a Unix-domain socket, which begins with '/', and then the
   // port is not looked at.
@@ -67,9 +71,9 @@ inline bool is_path(const std::string& address) noexcept { return address.starts
 // Numeric address and port, as in "127.0.0.1:5000" or "[::1]:5000", or "unix:uid=1000"; empty when
 // unknown.
 struct PeerAddress {
-  std::array<char, 64> text{};
+  std::array<char, 64> text{};  // not null-terminated
   std::uint8_t size = 0;
-  Bytes bytes() const noexcept { return {text.data(), size}; }
+  Bytes bytes() const noexcept { return {text.data(), size}; }  // empty: unknown
 };
 
 // Who is at the other end, as a kernel says it. `none`: unknown; `local`: a process of this

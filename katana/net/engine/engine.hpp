@@ -105,8 +105,8 @@ namespace katana::engine {
 // Index into tables of Options::links_max entries. The generation tells a link from earlier ones at
 // its index.
 struct Link {
-  std::uint32_t index = 0;
-  std::uint32_t generation = 0;
+  std::uint32_t index = 0;       // below Options::links_max
+  std::uint32_t generation = 0;  // at least 1 for a link that exists
   bool operator==(const Link&) const = default;
 };
 
@@ -132,8 +132,10 @@ enum class Closed : std::uint8_t { input, link };
 //   memory       the kernel has no memory for a socket
 enum class AcceptFailure : std::uint8_t { descriptors, memory };
 
+// Told when a watched descriptor can be read. Borrowed from watch() to unwatch().
 class Watcher {
  public:
+  // On the engine's thread, within turn(). What is left unread is reported again.
   virtual void on_ready() noexcept = 0;
 
  protected:

@@ -33,7 +33,7 @@ int take_socket_error(int socket) noexcept;
 
 // Whether calls wait for the peer. Cannot fail on a socket.
 enum class Blocking : bool { no, yes };
-void set_blocking(int socket, Blocking blocking) noexcept;
+void set_blocking(int socket, Blocking blocking) noexcept;  // sets or clears O_NONBLOCK
 
 // Takes TCP_DEFER_ACCEPT back: a connection is delivered as soon as its handshake is complete.
 void accept_at_handshake(int listener) noexcept;
@@ -72,16 +72,17 @@ void ignore_broken_pipes() noexcept;
 // What became of send_file_now(). `full`: the socket has no room for more. `failed`: the file ended
 // too soon, or cannot be read. `failure`: the connection broke, and why, as errno has it.
 struct FileSent {
-  std::size_t accepted = 0;
-  bool full = false;
-  bool failed = false;
-  int failure = 0;  // an errno value; 0 while the connection holds
+  std::size_t accepted = 0;  // bytes of `before` and of the file together
+  bool full = false;         // a poll for room is needed
+  bool failed = false;       // the connection cannot be used any more
+  int failure = 0;           // an errno value; 0 while the connection holds
 };
 
 // Sends `before` and then the file, and holds back what is less than a segment until the file
 // follows. Never waits for the peer, whatever the socket does by itself; at most
 // file_bytes_per_send_max of the file in one call, so that nobody keeps the turn.
 inline constexpr std::size_t file_bytes_per_send_max = 1024 * 1024;
+// `before` goes out in front of the file's bytes.
 FileSent send_file_now(int socket, std::span<const iovec> before, const FilePart& part,
                        Blocking socket_blocks) noexcept;
 
@@ -90,7 +91,7 @@ FileSent send_file_now(int socket, std::span<const iovec> before, const FilePart
 // family fits, and nothing else is needed.
 class AcceptedPeer {
  public:
-  sockaddr* address() noexcept { return reinterpret_cast<sockaddr*>(&storage_); }
+  sockaddr* address() noexcept { return reinterpret_cast<sockaddr*>(&storage_); }  // for accept4()
   socklen_t* size() noexcept {
     size_ = sizeof storage_;
     return &size_;
@@ -117,6 +118,7 @@ void end_both_sides(int socket) noexcept;
 // Makes the next close() send a reset.
 void reset_on_close(int socket) noexcept;
 
+// "cannot ACTION: REASON", with the code that fits errno.
 Error system_error(const char* action, int error_number);
 // Of a connect() while every link is in use.
 Error no_link_left(std::size_t links_max);

@@ -17,9 +17,10 @@
 
 namespace katana::net {
 
+// The pools of one reactor that carries draw from.
 struct CarryPools {
-  BlockPool small;
-  BlockPool large;
+  BlockPool small;  // blocks for the rest of a request
+  BlockPool large;  // blocks of receive_bytes_max
 };
 
 class Carry {
@@ -30,8 +31,9 @@ class Carry {
   Carry& operator=(const Carry&) = delete;
 
   bool empty() const noexcept { return size_ == 0; }
-  Bytes bytes() const noexcept { return {block_ + begin_, size_}; }
+  Bytes bytes() const noexcept { return {block_ + begin_, size_}; }  // received and not consumed
 
+  // Copies them behind bytes().
   bool append(Bytes more) noexcept {
     if (more.size() > pools_->large.block_bytes()) return false;
     if (begin_ + size_ + more.size() > capacity() && !make_space(more.size())) return false;
@@ -48,7 +50,7 @@ class Carry {
     if (size_ == 0) give_back();
   }
 
-  void clear() noexcept { give_back(); }
+  void clear() noexcept { give_back(); }  // gives the block back
 
  private:
   BlockPool& pool() const noexcept { return is_large_ ? pools_->large : pools_->small; }

@@ -51,17 +51,17 @@ enum class Finish : std::uint8_t { close, linger };
 
 // What has gone over one connection since it was accepted.
 struct ConnectionCounters {
-  std::uint64_t bytes_received = 0;
-  std::uint64_t bytes_sent = 0;
-  std::uint32_t requests = 0;       // counted by the session
-  std::uint32_t bytes_dropped = 0;  // while lingering
+  std::uint64_t bytes_received = 0;  // by the engine, before a transform
+  std::uint64_t bytes_sent = 0;      // accepted by the kernel, behind a transform
+  std::uint32_t requests = 0;        // counted by the session
+  std::uint32_t bytes_dropped = 0;   // while lingering
 };
 
 // What a connection has while its session is replaced, where clients are limited, and where
 // connections have a greatest age: memory that all others, of which there are many, do without.
 struct ConnectionExtras {
-  std::unique_ptr<SessionReplacement> replacement;
-  Instant age_deadline = never;      // it is to end gently then
+  std::unique_ptr<SessionReplacement> replacement;  // null: the session is not to be replaced
+  Instant age_deadline = never;                     // it is to end gently then
   Instant receive_deadline = never;  // its client sends too fast: it is read again then
   std::uint32_t client_slot = 0;     // in the reactor's ClientLimits; 0: nothing is counted
   ClientPlace request_place = {};    // of a session that has one request at a time
@@ -80,7 +80,8 @@ class alignas(std::max_align_t) Connection : private TimerEntry {
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
-  Reactor& reactor() noexcept { return reactor_; }
+  Reactor& reactor() noexcept { return reactor_; }  // on whose thread everything here runs
+  // For calls of the engine; invalid once closed.
   engine::Link link() const noexcept { return link_; }
   // Who connected, for as long as the connection lives, however it ends: it was told when it was
   // accepted, and is never empty then. Of one that we have begun: none.
@@ -97,6 +98,7 @@ class alignas(std::max_align_t) Connection : private TimerEntry {
   }
   Instant deadline() const noexcept { return deadline_; }
 
+  // The session is not offered bytes until every reason is resumed.
   void pause(PauseReason reason) noexcept { pause_reasons_ |= static_cast<std::uint8_t>(reason); }
   // Outside of a call of the session follow it with wake().
   void resume(PauseReason reason) noexcept {
@@ -129,7 +131,7 @@ class alignas(std::max_align_t) Connection : private TimerEntry {
                               static_cast<unsigned>(PauseReason::pool_low))) != 0;
   }
 
-  ConnectionCounters& counters() noexcept { return counters_; }
+  ConnectionCounters& counters() noexcept { return counters_; }  // of this connection
 
   // ---- what its client may have (net/reactor/client_limits.hpp) ----
   // False: there is no limit for its client, nothing is counted, and none of the others is needed.

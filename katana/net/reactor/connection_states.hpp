@@ -27,8 +27,9 @@ enum class ConnectionState : std::uint8_t {
   closed,     // the link is given back, the session destroyed
 };
 
+// What moves a connection from one state to the next.
 enum class ConnectionCause : std::uint8_t {
-  opened,
+  opened,       // the transform is open, or there is none
   finish,       // by the session, or because the transform failed
   reset,        // by the session
   sent,         // and everything that the peer sent was read, or it has ended its side
@@ -38,14 +39,17 @@ enum class ConnectionCause : std::uint8_t {
   cut_off,      // by the reactor: a deadline, a limit, the end of a drain. The peer sees a reset
 };
 
+// One allowed move.
 struct ConnectionTransition {
-  ConnectionState from;
-  ConnectionCause cause;
-  ConnectionState to;
+  ConnectionState from;   // state before
+  ConnectionCause cause;  // what happened
+  ConnectionState to;     // state after
 };
 
+// By ConnectionState; for diagrams and messages.
 inline constexpr std::array<Bytes, 6> connection_state_names = {
     "opening", "open", "finishing", "lingering", "resetting", "closed"};
+// By ConnectionCause; for diagrams and messages.
 inline constexpr std::array<Bytes, 8> connection_cause_names = {
     "transform open, or none needed",
     "session finishes, or transform fails",
@@ -56,6 +60,7 @@ inline constexpr std::array<Bytes, 8> connection_cause_names = {
     "link lost",
     "cut off"};
 
+// Every allowed move; ReactorOn checks against it.
 inline constexpr auto connection_transitions = [] {
   using enum ConnectionState;
   using enum ConnectionCause;

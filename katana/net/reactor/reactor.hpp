@@ -41,11 +41,12 @@
 
 namespace katana::net {
 
+// What a reactor has counted since it was made.
 struct Counters {
-  std::uint64_t accepted = 0;
-  std::uint64_t passed_on = 0;  // accepted here, and given to a reactor that had fewer
-  std::uint64_t connected = 0;  // begun by us, whatever came of it
-  std::uint64_t closed = 0;
+  std::uint64_t accepted = 0;         // connections that were accepted, refused ones included
+  std::uint64_t passed_on = 0;        // accepted here, and given to a reactor that had fewer
+  std::uint64_t connected = 0;        // begun by us, whatever came of it
+  std::uint64_t closed = 0;           // connections that have ended, whatever side ended them
   std::uint64_t cut_off = 0;          // still open when the drain deadline came
   std::uint64_t accept_failures = 0;  // no descriptor or no memory for a new connection
   // Closed as they were accepted: their peer had left, and nobody can be told who it was.
@@ -91,6 +92,7 @@ class Attachment {
 
 // Connections that have a pause reason; one may have several.
 struct PauseCounts {
+  // By PauseReason, where each is explained.
   std::uint32_t outbox_full = 0;
   std::uint32_t handler_pending = 0;
   std::uint32_t content_unwanted = 0;
@@ -100,6 +102,7 @@ struct PauseCounts {
   std::uint32_t opening = 0;
   std::uint32_t memory_low = 0;
 
+  // Counts the reasons of one connection.
   void add(const Connection& connection) noexcept {
     outbox_full += connection.has(PauseReason::outbox_full) ? 1 : 0;
     handler_pending += connection.has(PauseReason::handler_pending) ? 1 : 0;
@@ -121,6 +124,7 @@ class Reactor : public Executor {
   // The reactor that took the last turn on this thread; null when none did, or it is gone.
   static Reactor* current() noexcept { return current_; }
 
+  // Monotonic time of the turn; the same throughout a turn.
   Instant now() const noexcept { return now_; }
   // The time at this moment, for who measures what happens within a turn; now() where time is
   // virtual. Costs a reading of the clock.
@@ -145,7 +149,7 @@ class Reactor : public Executor {
   TaskScope& tasks() noexcept { return tasks_; }
   const TaskScope& tasks() const noexcept { return tasks_; }
 
-  virtual MemoryBudget memory_budget() const noexcept = 0;
+  virtual MemoryBudget memory_budget() const noexcept = 0;  // constant after start()
   // Of the budget, what is taken at present.
   virtual MemoryBudget memory_used() const noexcept = 0;
   // Looks at every connection: for reports.
@@ -236,8 +240,8 @@ class Reactor : public Executor {
 
  protected:
   explicit Reactor(const ReactorOptions& options, Instant now);
-  virtual void wake_engine() noexcept = 0;
-  virtual void close_listeners() noexcept {}
+  virtual void wake_engine() noexcept = 0;    // called from other threads
+  virtual void close_listeners() noexcept {}  // REQUIRES that draining() is true
   // As Engine::hand_over().
   virtual void hand_over(engine::Listener) noexcept {}
   // Accepting and links both have ended.

@@ -37,6 +37,7 @@ class ReactorEnding : public ReactorSending<Engine> {
     change_receive(connection);
   }
 
+  // Counts bytes that come after the end; above linger_bytes_max the connection is reset.
   KATANA_RARE void drop(Connection& connection, Bytes bytes) noexcept {
     connection.input_unread_ = true;
     std::uint32_t& dropped = connection.counters_.bytes_dropped;

@@ -35,7 +35,7 @@ namespace katana::net {
 template <class Engine>
 class ReactorLinks : public Reactor {
  protected:
-  using Cause = ConnectionCause;
+  using Cause = ConnectionCause;  // what moves a connection; see connection_states.hpp
 
   struct AcceptRetry : TimerEntry {
     explicit AcceptRetry(Engine& engine_given) noexcept
@@ -49,6 +49,7 @@ class ReactorLinks : public Reactor {
   // What tells this reactor that others have passed connections on to it, and that there is room
   // again for those that wait.
   struct Arrivals {
+    // Wakes this reactor: connections have come, or there is room again.
     struct Signal : Message {  // which of the two
       Signal(ReactorLinks& owner_given, void (*action)(Message&) noexcept) noexcept
           : Message(action), owner(owner_given) {}
@@ -107,13 +108,16 @@ class ReactorLinks : public Reactor {
   }
 
  protected:
+  // Takes over the time of the engine's turn.
   void note_time() noexcept {
     now_ = engine_.now();
     wall_clock_s_ = engine_.wall_clock_s();
   }
 
+  // REQUIRES that the link is open.
   Connection& connection_of(engine::Link link) noexcept { return *connections_[link.index]; }
 
+  // In the block of the link's index.
   Connection& add_connection(engine::Link link) noexcept {
     char* const block = connection_blocks_.take();
     KATANA_CHECK(block != nullptr);  // there is one for every link
@@ -125,6 +129,7 @@ class ReactorLinks : public Reactor {
     return *connection;
   }
 
+  // Constructs the session behind the connection.
   static void open_session(Connection& connection, Protocol& protocol) noexcept {
     connection.enter(Cause::opened);
     connection.session_ = protocol.open(&connection + 1, connection);
@@ -142,11 +147,13 @@ class ReactorLinks : public Reactor {
     if (accept_retry_.armed()) timers_.arm(accept_retry_, now_);  // a descriptor is free
   }
 
+  // Of a connection that we began: why it broke, as errno has it.
   KATANA_RARE void note_failure(Connection& connection) noexcept {
     if (!connection.outgoing_) return;
     connection.failure_ = static_cast<std::uint16_t>(engine_.failure(connection.link_));
   }
 
+  // At the end; sessions are destroyed, too.
   void destroy_all() noexcept {
     for (Connection* const connection : connections_) {
       if (connection == nullptr) continue;

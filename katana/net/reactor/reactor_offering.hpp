@@ -61,6 +61,8 @@ class ReactorOffering : public ReactorEnding<Engine> {
     return flush_and_update(connection);
   }
 
+  // Keeps bytes that the session did not consume. False: no block is left, and the connection is
+  // gone.
   KATANA_RARE bool keep(Connection& connection, Bytes bytes) noexcept {
     if (connection.carry_.append(bytes)) return true;
     ++counters_.pool_exhausted;
@@ -110,6 +112,7 @@ class ReactorOffering : public ReactorEnding<Engine> {
     run_pending_output(connection);
   }
 
+  // Sends, and asks the session for more, a bounded number of times.
   void run_pending_output(Connection& connection) noexcept {
     const int rounds = first_backlog_ == nullptr ? writable_rounds_max : writable_rounds_shared;
     for (int round = 0; round < rounds; ++round) {

@@ -154,10 +154,12 @@ class ReactorOn final : public ReactorTransforms<EngineOf<ReactorOn<EngineOf>>> 
            !waiting_.empty() || keeps();
   }
 
+  // For tests, and for what only one engine has.
   EngineOf<ReactorOn>& engine() noexcept { return engine_; }
 
   // ---- what the engine calls
 
+  // First call of each turn; reads the time.
   void on_turn(Instant) noexcept {
     note_time();
     busy_since_ns_.store(now_.ns, std::memory_order_release);
@@ -167,6 +169,7 @@ class ReactorOn final : public ReactorTransforms<EngineOf<ReactorOn<EngineOf>>> 
     if (!waiting_.empty()) admit_waiting();
   }
 
+  // False: the connection is refused, and the engine closes the link.
   bool on_accepted(engine::Link link, engine::Listener listener,
                    const engine::PeerEndpoint& peer) noexcept {
     // Whoever limits, logs or trusts by address would have to pass over it.
@@ -211,6 +214,7 @@ class ReactorOn final : public ReactorTransforms<EngineOf<ReactorOn<EngineOf>>> 
     if (deliver(connection, bytes)) update_receive(connection);
   }
 
+  // A pending send went on by `count` bytes; 0: there may be room.
   void on_sent(engine::Link link, std::size_t count) noexcept {
     Connection& connection = connection_of(link);
     connection.send_pending_ = false;
@@ -224,6 +228,7 @@ class ReactorOn final : public ReactorTransforms<EngineOf<ReactorOn<EngineOf>>> 
     if (flush_and_update(connection)) run_pending_output(connection);
   }
 
+  // The link, or the other side's stream, has ended.
   void on_closed(engine::Link link, engine::Closed closed) noexcept {
     Connection& connection = connection_of(link);
     if (closed == engine::Closed::link || connection.lingering()) note_failure(connection);
@@ -241,6 +246,7 @@ class ReactorOn final : public ReactorTransforms<EngineOf<ReactorOn<EngineOf>>> 
     if (end_input(connection)) update_receive(connection);
   }
 
+  // Accepting is tried again after ReactorOptions::accept_retry.
   void on_accept_failed(engine::AcceptFailure) noexcept {
     ++counters_.accept_failures;
     timers_.arm(accept_retry_, now_ + options_.accept_retry);

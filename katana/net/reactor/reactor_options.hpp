@@ -18,7 +18,7 @@
 namespace katana::net {
 
 struct ReactorOptions {
-  engine::Options engine = {};
+  engine::Options engine = {};  // links and receive buffers
   // Pending output above which a session is paused, and at or below which it goes on.
   std::size_t outbox_high_bytes = 64 * 1024;
   std::size_t outbox_low_bytes = 16 * 1024;
@@ -78,12 +78,13 @@ struct ReactorOptions {
 // Most memory that a reactor can use, in bytes. Address space is reserved at start; memory follows
 // the load.
 struct MemoryBudget {
-  std::size_t connections = 0;
-  std::size_t output = 0;
-  std::size_t carry = 0;
-  std::size_t engine = 0;  // shared by all connections, whatever their number
-  std::size_t held = 0;    // outside of the pools: contents, messages, replies, handlers
-  std::size_t shared = 0;  // what the protocols have once
+  std::size_t connections = 0;  // connections and their sessions
+  std::size_t output = 0;       // blocks of outboxes
+  std::size_t carry = 0;        // blocks of bytes that were received and not consumed
+  std::size_t engine = 0;       // shared by all connections, whatever their number
+  std::size_t held = 0;         // outside of the pools: contents, messages, replies, handlers
+  std::size_t shared = 0;       // what the protocols have once
+  // The sum of all.
   std::size_t total() const noexcept {
     return connections + output + carry + engine + held + shared;
   }

@@ -27,8 +27,9 @@ class ReactorSending : public ReactorLinks<Engine> {
   using Base::Base;
   using Base::budget_spent, Base::counters_, Base::destroy, Base::engine_, Base::note_failure,
       Base::note_sent, Base::now_, Base::options_, Base::set_send_deadline;
-  using typename Base::Cause;
+  using typename Base::Cause;  // what moves a connection; see connection_states.hpp
 
+  // Once, before the first connection with a transform.
   void prepare_transforms() {
     if (buffers_ != nullptr) return;
     buffers_ = std::make_unique<TransformBuffers>(options_.engine.receive_bytes_max);

@@ -33,7 +33,7 @@ class ReactorTransforms : public ReactorOffering<Engine> {
       Base::admit_client, Base::flush_and_update, Base::flush_sealed, Base::keep, Base::now_,
       Base::open_session, Base::options_, Base::output_blocks_, Base::release, Base::update_receive,
       Base::waiting_;
-  using typename Base::Cause;
+  using typename Base::Cause;  // what moves a connection; see connection_states.hpp
 
   // False: there is none to be had, and the connection is gone. The engine closes the link.
   bool begin_opening(Connection& connection, Protocol& protocol,
@@ -62,6 +62,7 @@ class ReactorTransforms : public ReactorOffering<Engine> {
     if (flush_and_update(connection)) update_receive(connection);
   }
 
+  // At the beginning of a turn: opens those that wait, at most openings_per_turn_max.
   KATANA_RARE void admit_waiting() noexcept {
     while (openings_left_ != 0 && !waiting_.empty()) {
       Connection& connection = waiting_.pop();

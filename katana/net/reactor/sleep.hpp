@@ -21,6 +21,7 @@
 
 namespace katana::net {
 
+// What `co_await sleep_for(…)` awaits.
 class [[nodiscard]] Sleep final : private TimerEntry {
  public:
   explicit Sleep(Duration duration) noexcept : TimerEntry(&Sleep::go_on), duration_(duration) {}

@@ -38,14 +38,15 @@
 
 namespace katana::net {
 
+// Limits of a scope, and who hears of failures.
 struct TaskScopeOptions {
-  std::size_t tasks_max = 10'000;
-  FailureObserver* failures = nullptr;
+  std::size_t tasks_max = 10'000;       // running at once; spawn() fails beyond it
+  FailureObserver* failures = nullptr;  // told of tasks that throw or fail; null: nobody. Borrowed
 };
 
 // Since the scope was made.
 struct TaskCounts {
-  std::uint64_t spawned = 0;
+  std::uint64_t spawned = 0;    // tasks that spawn() accepted
   std::uint64_t failed = 0;     // with an exception or an Error
   std::uint64_t cancelled = 0;  // by their scope
   std::uint64_t refused = 0;    // by spawn()

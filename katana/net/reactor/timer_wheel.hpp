@@ -22,6 +22,7 @@ namespace katana::net {
 
 class TimerWheel;
 
+// A timer. Part of a larger object, which it calls when its time has come.
 class TimerEntry {
  public:
   // `fire` is called on the wheel's thread with the entry out of the wheel; it may add or destroy
@@ -31,7 +32,7 @@ class TimerEntry {
   TimerEntry(const TimerEntry&) = delete;
   TimerEntry& operator=(const TimerEntry&) = delete;
 
-  bool armed() const noexcept { return link_ != nullptr; }
+  bool armed() const noexcept { return link_ != nullptr; }  // whether it is in a wheel
   // When it will fire, rounded up to a millisecond; meaningless unless armed().
   Instant expiry() const noexcept { return {tick_ * 1'000'000}; }
   void cancel() noexcept {

@@ -48,9 +48,9 @@ enum class TransformEvent : std::uint8_t {
 
 // What one call of receive() did.
 struct TransformStep {
-  TransformEvent event = TransformEvent::need_bytes;
-  std::size_t consumed = 0;
-  std::size_t produced = 0;
+  TransformEvent event = TransformEvent::need_bytes;  // what was found
+  std::size_t consumed = 0;                           // bytes of the input that were used
+  std::size_t produced = 0;                           // bytes of plaintext that were written
 };
 
 class Transform;
@@ -131,6 +131,7 @@ class WaitingTransforms {
  public:
   bool empty() const noexcept { return list_.empty(); }
 
+  // At the end of the line.
   void push(Transform& transform, Connection& connection) noexcept {
     transform.connection_ = &connection;
     list_.push_back(transform);

@@ -27,9 +27,10 @@ namespace katana::tls {
 
 class ClientContext {
  public:
+  // Reads authorities and the client certificate. An Error names the option or file.
   static Result<std::shared_ptr<const ClientContext>> make(const ClientTlsOptions& options);
 
-  SSL_CTX& get() const noexcept { return *context_; }
+  SSL_CTX& get() const noexcept { return *context_; }  // shared by all connections; never changed
   // Of a session, from the moment at which the server was verified.
   Duration session_lifetime() const noexcept { return session_lifetime_; }
 
@@ -43,6 +44,7 @@ class ClientContext {
 // Why a client's machine has failed, with the server `name`. REQUIRES that it has.
 std::string describe_failure(const Machine& machine, const std::string& name);
 
+// Makes the TLS of connections to one server, one after another.
 class ClientTransforms final : public net::TransformFactory {
  public:
   // `name`: of the server, a DNS name or a numeric address without brackets.

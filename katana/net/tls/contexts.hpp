@@ -24,6 +24,7 @@ namespace katana::tls {
 
 class Contexts {
  public:
+  // Reads certificates and keys. An Error names the option or file.
   static Result<std::shared_ptr<const Contexts>> make(const TlsOptions& options,
                                                       TicketKeys& tickets);
   Contexts(const Contexts&) = delete;

@@ -25,6 +25,7 @@ namespace katana::tls {
 
 class Credentials {
  public:
+  // Reads everything once, before the server listens.
   static Result<std::unique_ptr<Credentials>> load(const TlsOptions& options);
   Credentials(const Credentials&) = delete;
   Credentials& operator=(const Credentials&) = delete;
@@ -33,7 +34,7 @@ class Credentials {
   // them (Contexts::notes()).
   Result<std::vector<std::string>> reload();
 
-  std::shared_ptr<const Contexts> present() const;
+  std::shared_ptr<const Contexts> present() const;  // what new connections get; takes a lock
   // Differs after each reload, so that who keeps present() knows without a lock when to ask again.
   std::uint32_t generation() const noexcept { return generation_.load(std::memory_order_acquire); }
   const TlsOptions& options() const noexcept { return options_; }

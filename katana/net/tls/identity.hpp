@@ -17,10 +17,10 @@
 namespace katana::tls {
 
 struct Identity {
-  OwnedCertificate certificate;
+  OwnedCertificate certificate;         // the first in the file
   std::vector<OwnedCertificate> chain;  // those that follow it in the file
-  OwnedKey key;
-  std::string source;  // the file, as errors and notes name it
+  OwnedKey key;                         // its private key
+  std::string source;                   // the file, as errors and notes name it
   // The DNS names that it is for, in lower case; "*.example.org" is one. Without any, its common
   // name.
   std::vector<std::string> names;

@@ -17,6 +17,7 @@
 
 namespace katana::tls {
 
+// A TLS session that can be resumed, and when the server was verified.
 struct KeptSession {
   OwnedSession session;   // null: none
   Instant verified_at{};  // when the server showed its certificate
@@ -24,7 +25,7 @@ struct KeptSession {
 
 class KeptSessions {
  public:
-  static constexpr std::size_t sessions_max = 4;
+  static constexpr std::size_t sessions_max = 4;  // a further one replaces the oldest
 
   // The youngest that OpenSSL would ask for, and that was verified less than `lifetime` ago.
   KeptSession take(Instant now, Duration lifetime) noexcept;

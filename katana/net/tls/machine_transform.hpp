@@ -25,6 +25,7 @@ class MachineTransform : public net::Transform {
                    Side side) noexcept
       : Transform(blocks), keeps_(std::move(keeps)), machine_(context, side) {}
 
+  // false: there was no memory for the machine.
   bool valid() const noexcept { return machine_.valid(); }
 
   net::TransformStep receive(Bytes input, std::span<char> plain, Instant now) noexcept override {
@@ -49,8 +50,8 @@ class MachineTransform : public net::Transform {
   }
 
  protected:
-  virtual void note_opened() noexcept = 0;
-  virtual void note_failed(Failure failure) noexcept = 0;
+  virtual void note_opened() noexcept = 0;                 // the handshake is complete
+  virtual void note_failed(Failure failure) noexcept = 0;  // the connection cannot go on
 
  private:
   const std::shared_ptr<const void> keeps_;  // longer than the machine

@@ -19,6 +19,7 @@
 
 namespace katana::tls {
 
+// Deleter of a handle: `release` is OpenSSL's function for it.
 template <auto release>
 struct Releases {
   template <class T>
@@ -27,6 +28,7 @@ struct Releases {
   }
 };
 
+// Handles that own their object; null: there is none.
 using OwnedBio = std::unique_ptr<BIO, Releases<BIO_free>>;
 using OwnedCertificate = std::unique_ptr<X509, Releases<X509_free>>;
 using OwnedKey = std::unique_ptr<EVP_PKEY, Releases<EVP_PKEY_free>>;

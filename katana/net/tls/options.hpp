@@ -20,6 +20,7 @@ struct Certificate {
   std::string key_text = {};
 };
 
+// Oldest version that is accepted. tls_1_2: RFC 5246. tls_1_3: RFC 8446.
 enum class Version : std::uint8_t { tls_1_2, tls_1_3 };
 
 struct TlsOptions {

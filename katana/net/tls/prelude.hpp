@@ -17,10 +17,12 @@ namespace katana::tls {
 
 class Prelude {
  public:
+  // Whether the prelude goes on, TLS may begin, or the connection is to be closed.
   enum class State : std::uint8_t { going, done, failed };
+  // What one call of next() did.
   struct Step {
-    State state = State::going;
-    std::size_t consumed = 0;
+    State state = State::going;  // after the input
+    std::size_t consumed = 0;    // bytes of the input that belong to the prelude
   };
 
   virtual ~Prelude() = default;

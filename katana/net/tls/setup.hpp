@@ -17,9 +17,9 @@ namespace katana::tls {
 
 // As OpenSSL names them; what is empty has our default.
 struct Algorithms {
-  std::string ciphers_1_2;
-  std::string ciphers_1_3;
-  std::string groups;
+  std::string ciphers_1_2;  // of TLS 1.2, separated by colons
+  std::string ciphers_1_3;  // of TLS 1.3, separated by colons
+  std::string groups;       // key exchange groups, separated by colons
 };
 
 // Those, the oldest version, and what both sides do without: compression and renegotiation. An idle

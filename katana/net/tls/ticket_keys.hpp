@@ -25,13 +25,15 @@ namespace katana::tls {
 
 class TicketKeys {
  public:
+  // One key; it is in use for twice `lifetime`.
   struct Key {
-    std::array<unsigned char, 16> name;
+    std::array<unsigned char, 16> name;    // begins each ticket, so that the key is found again
     std::array<unsigned char, 32> cipher;  // AES-256-CBC
     std::array<unsigned char, 32> digest;  // HMAC-SHA256
   };
+  // What find() gives: the key of a ticket.
   struct Found {
-    Key key;
+    Key key;     // a copy
     bool seals;  // false: the client should get a ticket of the present key
   };
 

@@ -21,11 +21,13 @@
 
 namespace katana::tls {
 
+// What the connections of one listener on one reactor have counted.
 struct TlsCounters {
   std::uint64_t handshakes_1_2 = 0;  // complete
-  std::uint64_t handshakes_1_3 = 0;
-  std::uint64_t resumed = 0;    // of both
-  std::uint64_t truncated = 0;  // connections that ended without close_notify
+  std::uint64_t handshakes_1_3 = 0;  // complete
+  std::uint64_t resumed = 0;         // of both
+  std::uint64_t truncated = 0;       // connections that ended without close_notify
+  // Handshakes and connections that failed, by Failure.
   std::array<std::uint64_t, failure_count> failures{};
 
   TlsCounters& operator+=(const TlsCounters& other) noexcept {
@@ -52,6 +54,7 @@ class TlsTransforms final : public net::TransformFactory {
   Result<std::unique_ptr<net::TransformFactory>> speaking(
       const std::vector<std::string>& protocols);
 
+  // On the reactor's thread, or when it has stopped.
   const TlsCounters& counters() const noexcept { return counters_; }
 
  private:

@@ -12,8 +12,9 @@
 
 namespace katana::tls {
 
+// Why a TLS connection failed. Label of the metric of failures.
 enum class Failure : std::uint8_t {
-  none,
+  none,                  // it has not failed
   not_tls,               // what came is no TLS
   plain_http,            // what came is an HTTP request without TLS
   version,               // the peer speaks no version that we accept
@@ -28,9 +29,10 @@ enum class Failure : std::uint8_t {
   other,
 };
 
+// Array size for counts by Failure.
 inline constexpr std::size_t failure_count = static_cast<std::size_t>(Failure::other) + 1;
 
-Bytes name_of(Failure failure) noexcept;
+Bytes name_of(Failure failure) noexcept;  // label of the metric: "not_tls"
 
 }  // namespace katana::tls
 

@@ -32,19 +32,21 @@
 
 namespace katana::tls {
 
+// What Machine::next() reports.
 enum class Event : std::uint8_t {
   need_bytes,  // nothing to report until more bytes come
   hello,       // answering costs a signature: goes on after admit()
   opened,      // the handshake is complete
   bytes,       // `produced` bytes of plaintext; there may be more when they fill the room given
   ended,       // close_notify: the peer sends no more
-  failed,
+  failed,      // failure() says why; nothing follows
 };
 
+// Result of Machine::next().
 struct Step {
-  Event event = Event::need_bytes;
-  std::size_t consumed = 0;
-  std::size_t produced = 0;
+  Event event = Event::need_bytes;  // at most one for each call
+  std::size_t consumed = 0;         // bytes of the input that were used
+  std::size_t produced = 0;         // bytes of plaintext that were written
 };
 
 // Plaintext of one record, at most (RFC 8446 §5.1), and what sealing adds to it, at most.
@@ -77,7 +79,7 @@ class Machine {
   Machine(const Machine&) = delete;
   Machine& operator=(const Machine&) = delete;
 
-  bool valid() const noexcept { return ssl_ != nullptr; }
+  bool valid() const noexcept { return ssl_ != nullptr; }  // false: there was no memory for it
 
   // At most one event. REQUIRES valid(); `plain` is not empty.
   Step next(Bytes input, std::span<char> plain, Outbox& output, Instant now) noexcept;
@@ -94,9 +96,10 @@ class Machine {
   // cut short by anybody.
   bool end_of_input() const noexcept { return opened_ && !ended_; }
 
-  bool opened() const noexcept { return opened_; }
+  bool opened() const noexcept { return opened_; }  // the handshake is complete
+  // Nothing can be received or sealed.
   bool has_failed() const noexcept { return failure_ != Failure::none; }
-  Failure failure() const noexcept { return failure_; }
+  Failure failure() const noexcept { return failure_; }  // Failure::none: it has not failed
   // Of a client: what is wrong with the certificate that the server has shown; null: nothing.
   const char* certificate_problem() const noexcept;
   // Of a client, before the first next(): the name that it asks for (SNI) and that the certificate
@@ -118,8 +121,9 @@ class Machine {
 
   // ---- once opened
   int version() const noexcept { return SSL_version(ssl_); }  // TLS1_2_VERSION, TLS1_3_VERSION
+  // Without a full handshake.
   bool resumed() const noexcept { return SSL_session_reused(ssl_) == 1; }
-  Bytes application_protocol() const noexcept;
+  Bytes application_protocol() const noexcept;  // of ALPN (RFC 7301); empty: none was agreed on
   // The name that the peer asked for (SNI); empty: none.
   Bytes server_name() const noexcept;
   // Of the peer, verified; null: it has shown none.

@@ -32,8 +32,10 @@
 
 namespace katana::engine {
 
+// The two ends: the engine under test, and the client that the test drives.
 enum class SimSide : std::uint8_t { server, peer };
 
+// The end that receives what `side` sends.
 constexpr SimSide other_side(SimSide side) {
   return side == SimSide::server ? SimSide::peer : SimSide::server;
 }
@@ -49,6 +51,7 @@ enum class SimLink : std::uint8_t { connecting, queued, open, closed };
 // break.
 class SimEnd {
  public:
+  // Within the network's event; the end asks the connection what has changed.
   virtual void on_stream(SimConnection& connection) = 0;
 
  protected:
@@ -60,8 +63,8 @@ class SimConnection : public std::enable_shared_from_this<SimConnection> {
   // Windows: bytes that the writer may have written and the reader not acknowledged; 1 or more.
   SimConnection(SimNetwork& network, std::size_t to_peer_window, std::size_t to_server_window);
 
-  std::uint64_t number() const noexcept { return number_; }
-  SimNetwork& network() noexcept { return network_; }
+  std::uint64_t number() const noexcept { return number_; }  // from 1, as the trace shows it
+  SimNetwork& network() noexcept { return network_; }        // which it belongs to
 
   // ---- handshake -----------------------------------------------------------------------------
 
@@ -73,8 +76,9 @@ class SimConnection : public std::enable_shared_from_this<SimConnection> {
 
   // ---- what each side does; `side` is the one that acts --------------------------------------
 
+  // null: the end hears nothing more.
   void attach(SimSide side, SimEnd* end) noexcept { at(side).end = end; }
-  void write(SimSide side, Bytes bytes);
+  void write(SimSide side, Bytes bytes);  // REQUIRES that this side has not ended
   // Bytes that write() can put on the wire now.
   std::size_t room(SimSide side) const noexcept;
   // Written and not on the wire yet.
@@ -86,9 +90,11 @@ class SimConnection : public std::enable_shared_from_this<SimConnection> {
 
   // ---- what each side sees -------------------------------------------------------------------
 
+  // Bytes that take() can give.
   std::size_t arrived(SimSide side) const noexcept { return from(side).arrived.size(); }
+  // The other side has ended, and everything was taken.
   bool ended(SimSide side) const noexcept { return from(side).ended && arrived(side) == 0; }
-  bool broken(SimSide side) const noexcept { return at(side).broken; }
+  bool broken(SimSide side) const noexcept { return at(side).broken; }  // a reset has arrived here
   // Takes bytes out; they count as unread until acknowledge().
   std::string take(SimSide side, std::size_t count);
   // Puts back what was taken last.
@@ -97,9 +103,9 @@ class SimConnection : public std::enable_shared_from_this<SimConnection> {
 
   // ---- for the engine that has the server's end ----------------------------------------------
 
-  SimLink link_state = SimLink::connecting;
-  Link link;              // when link_state is open
-  Listener listener = 0;  // once the handshake has reached an engine
+  SimLink link_state = SimLink::connecting;  // of the server's end
+  Link link;                                 // when link_state is open
+  Listener listener = 0;                     // once the handshake has reached an engine
   // Calls on_stream() of the server after `delay`; from then on defer_over() is true.
   void defer(Duration delay);
   void stop_deferring() { network_.cancel(defer_event_); }

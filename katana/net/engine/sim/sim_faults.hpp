@@ -14,8 +14,8 @@ namespace katana::engine {
 
 // min ≤ what is drawn ≤ max.
 struct SimRange {
-  std::uint32_t min = 0;
-  std::uint32_t max = 0;
+  std::uint32_t min = 0;  // smallest value that is drawn
+  std::uint32_t max = 0;  // largest value that is drawn
 };
 
 // Chances are in 1/1024. The defaults are a mild mix that loses nothing.

@@ -42,18 +42,18 @@ struct SimCounters {
   std::uint64_t late_completions = 0;  // found their link gone and died
   std::uint64_t held_for_pause = 0;    // bytes that were under way when their link was paused
   std::uint64_t fragments = 0;         // on_bytes() with less than there was
-  std::uint64_t ring_exhausted = 0;
-  std::uint64_t multishot_ends = 0;
-  std::uint64_t spurious_turns = 0;
-  std::uint64_t sends_completed = 0;
-  std::uint64_t sends_copied = 0;   // completed though there was no room
-  std::uint64_t sends_short = 0;    // a part was taken at once
-  std::uint64_t sends_lent = 0;     // pending, and the bytes are read later
-  std::uint64_t sends_blocked = 0;  // pending, and ended by on_sent(0)
-  std::uint64_t sends_failed = 0;
-  std::uint64_t files_sent = 0;   // parts, or the rest of one, taken to their end
-  std::uint64_t files_short = 0;  // taken in part, with and without room for more
-  std::uint64_t accept_failures = 0;
+  std::uint64_t ring_exhausted = 0;    // deliveries that were postponed: no receive buffer was free
+  std::uint64_t multishot_ends = 0;    // receives that ended though their link goes on
+  std::uint64_t spurious_turns = 0;    // turns with nothing to do
+  std::uint64_t sends_completed = 0;   // everything was taken at once
+  std::uint64_t sends_copied = 0;      // completed though there was no room
+  std::uint64_t sends_short = 0;       // a part was taken at once
+  std::uint64_t sends_lent = 0;        // pending, and the bytes are read later
+  std::uint64_t sends_blocked = 0;     // pending, and ended by on_sent(0)
+  std::uint64_t sends_failed = 0;      // their link was gone
+  std::uint64_t files_sent = 0;        // parts, or the rest of one, taken to their end
+  std::uint64_t files_short = 0;       // taken in part, with and without room for more
+  std::uint64_t accept_failures = 0;   // reported by on_accept_failed()
   std::uint64_t handshakes_dropped = 0;  // queue full or listener closing; the peer tries again
 };
 
@@ -64,10 +64,11 @@ class SimKernel : public SimHost, private SimEnd {
 
   // ---- the contract, see engine.hpp ----------------------------------------------------------
 
-  Result<void> start();
-  Result<Listener> listen(const ListenOptions& options);
+  Result<void> start();                                   // cannot fail
+  Result<Listener> listen(const ListenOptions& options);  // an Error: the port is taken
+  // Of the simulated network.
   std::uint16_t port(Listener listener) const { return listeners_[listener].port; }
-  int socket(Listener) const { return -1; }
+  int socket(Listener) const { return -1; }  // there is no descriptor
   // Whatever the address: the network knows hosts by their ports.
   Result<Link> connect(const ConnectOptions& options);
   // A number of the network's, not a descriptor.
@@ -102,7 +103,8 @@ class SimKernel : public SimHost, private SimEnd {
 
   // ---- for tests -----------------------------------------------------------------------------
 
-  SimNetwork& network() noexcept { return network_; }
+  SimNetwork& network() noexcept { return network_; }  // which it is attached to
+  // Faults and completions so far.
   const SimCounters& counters() const noexcept { return counters_; }
   // Links that the reactor has not closed.
   std::size_t links_open() const noexcept { return links_open_; }

@@ -31,7 +31,9 @@ class SimConnection;
 // What is found on the server's side of the wire: an engine, as the network sees it.
 class SimHost {
  public:
+  // Whether a client can connect to this port here.
   virtual bool listens_on(std::uint16_t port) const = 0;
+  // A client connects; the host answers later by SimConnection.
   virtual void on_handshake(const std::shared_ptr<SimConnection>& connection,
                             std::uint16_t port) = 0;
   // One that waited in the queue of a listener which another host has left to this one.
@@ -45,11 +47,11 @@ class SimHost {
 
 class SimNetwork {
  public:
-  using Action = std::function<void()>;
+  using Action = std::function<void()>;  // what an event does
   // Names an event for cancel(). Events of one moment run in the order in which they were made.
   struct EventKey {
-    Instant at;
-    std::uint64_t number = 0;
+    Instant at;                // virtual time
+    std::uint64_t number = 0;  // order among events of one moment
     auto operator<=>(const EventKey&) const = default;
   };
 
@@ -58,8 +60,8 @@ class SimNetwork {
   SimNetwork(const SimNetwork&) = delete;
   SimNetwork& operator=(const SimNetwork&) = delete;
 
-  std::uint64_t seed() const noexcept { return seed_; }
-  const SimFaults& faults() const noexcept { return faults_; }
+  std::uint64_t seed() const noexcept { return seed_; }         // to run the same simulation again
+  const SimFaults& faults() const noexcept { return faults_; }  // in force now
   // From now on; what is under way stays as it was drawn.
   void set_faults(const SimFaults& faults) { faults_ = faults; }
   Random& random() noexcept { return random_; }
@@ -70,12 +72,13 @@ class SimNetwork {
 
   // ---- time ----------------------------------------------------------------------------------
 
-  Instant now() const noexcept { return now_; }
+  Instant now() const noexcept { return now_; }  // virtual time; moves by run_next() alone
   // Unix time: 2026-01-01T00:00:00Z at the first moment of the simulation.
   std::int64_t wall_clock_s() const noexcept;
 
+  // Runs at the end of `delay`.
   EventKey after(Duration delay, Action action) { return at(now_ + delay, std::move(action)); }
-  EventKey at(Instant when, Action action);
+  EventKey at(Instant when, Action action);  // runs at `when`, or next if that has passed
   // Ignored when the event has run.
   void cancel(EventKey key) { events_.erase(key); }
   // Runs the next event at or before `until` and is true; else time goes on to `until`.
@@ -95,7 +98,7 @@ class SimNetwork {
 
   void attach(SimHost& host) { hosts_.push_back(&host); }
   void detach(SimHost& host) { std::erase(hosts_, &host); }
-  bool listens_on(std::uint16_t port) const;
+  bool listens_on(std::uint16_t port) const;  // on any host
   // A port that nobody listens on.
   std::uint16_t free_port();
   // Hands a handshake to one of the hosts that listen there; with none it is refused.

@@ -35,25 +35,27 @@ class SimPeer final : private SimEnd {
   // Default: the faults draw.
   void set_window(std::size_t bytes) { window_ = bytes; }
 
-  void send(Bytes bytes);
+  void send(Bytes bytes);  // queued, and written as the server's window allows
   // Sends no more; still receives.
   void finish();
   // Neither sends nor receives any more.
   void close();
   void reset();
 
-  void stop_reading() { reading_ = false; }
-  void start_reading();
+  void stop_reading() { reading_ = false; }  // the server's window fills up
+  void start_reading();                      // takes what has arrived meanwhile
 
+  // Everything since connect() or the last take_received().
   const std::string& received() const noexcept { return received_; }
-  std::string take_received() { return std::exchange(received_, {}); }
+  std::string take_received() { return std::exchange(received_, {}); }  // empties received()
   // Sent by the test and not on the wire yet, because the server does not read.
   std::size_t unsent() const { return connection_ ? connection_->waiting(SimSide::peer) : 0; }
 
+  // The server has accepted.
   bool connected() const { return connection_ && connection_->opened(); }
-  bool refused() const noexcept { return refused_; }
-  bool saw_end() const noexcept { return saw_end_; }
-  bool saw_reset() const noexcept { return saw_reset_; }
+  bool refused() const noexcept { return refused_; }      // nothing listens on the port
+  bool saw_end() const noexcept { return saw_end_; }      // the server has ended its stream
+  bool saw_reset() const noexcept { return saw_reset_; }  // the server has reset the connection
   // No more will be received.
   bool over() const noexcept { return refused_ || saw_end_ || saw_reset_; }
   // The server's end. REQUIRES connect().
@@ -63,9 +65,9 @@ class SimPeer final : private SimEnd {
   // As it stands in the trace.
   std::uint64_t number() const { return connection_->number(); }
 
-  std::function<void()> on_connected;
-  std::function<void()> on_received;
-  std::function<void()> on_over;
+  std::function<void()> on_connected;  // called once, when connected() becomes true; may be empty
+  std::function<void()> on_received;   // called when received() has grown; may be empty
+  std::function<void()> on_over;       // called once, when over() becomes true; may be empty
 
  private:
   void on_stream(SimConnection& connection) override;

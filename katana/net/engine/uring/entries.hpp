@@ -44,6 +44,7 @@ inline bool submit_send(Ring& ring, int fd, Bytes bytes, std::uint64_t name) {
   return true;
 }
 
+// Closes a descriptor. Reported only if it fails.
 inline bool submit_close(Ring& ring, int fd) {
   io_uring_sqe* const entry = ring.next();
   if (entry == nullptr) return false;
@@ -61,6 +62,7 @@ KATANA_RARE inline bool submit_cancel(Ring& ring, std::uint64_t cancelled) {
   return true;
 }
 
+// Accepts one connection, or with `multishot` all until it is cancelled.
 inline bool submit_accept(Ring& ring, int listener, bool multishot, std::uint64_t name) {
   io_uring_sqe* const entry = ring.next();
   if (entry == nullptr) return false;
@@ -88,6 +90,7 @@ KATANA_RARE inline bool submit_hangup_poll(Ring& ring, int fd, std::uint64_t nam
   return true;
 }
 
+// Reads once into memory that stays until the completion.
 KATANA_RARE inline bool submit_read(Ring& ring, int fd, void* memory, unsigned count,
                                     std::uint64_t name) {
   io_uring_sqe* const entry = ring.next();

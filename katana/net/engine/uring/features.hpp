@@ -12,6 +12,7 @@
 
 namespace katana::engine {
 
+// What this kernel has beyond Linux 6.1.
 struct UringFeatures {
   bool incremental = false;  // receive buffers are used up piece by piece
   bool min_wait = false;     // a wait can collect completions for a while
@@ -20,6 +21,7 @@ struct UringFeatures {
   std::string missing() const;
 };
 
+// Makes a small ring and looks. An Error says what forbids io_uring, and the remedy.
 Result<UringFeatures> probe_uring();
 
 // The reason why a ring cannot be made, from the error of io_uring_setup.

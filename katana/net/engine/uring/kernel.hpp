@@ -29,10 +29,10 @@ inline constexpr std::uint32_t feature_min_wait = 1u << 15;  // IORING_FEAT_MIN_
 
 // struct io_uring_getevents_arg, whose padding has become a time.
 struct EnterArgument {
-  std::uint64_t signal_mask = 0;
-  std::uint32_t signal_mask_bytes = 0;
-  std::uint32_t min_wait_us = 0;
-  std::uint64_t timeout = 0;  // address of a __kernel_timespec
+  std::uint64_t signal_mask = 0;        // address of a sigset_t; 0: none
+  std::uint32_t signal_mask_bytes = 0;  // size of that sigset_t
+  std::uint32_t min_wait_us = 0;  // how long a wait collects completions; needs feature_min_wait
+  std::uint64_t timeout = 0;      // address of a __kernel_timespec
 };
 static_assert(sizeof(EnterArgument) == sizeof(io_uring_getevents_arg));
 

@@ -16,8 +16,8 @@
 namespace katana::engine {
 
 struct UringOptions {
-  std::uint32_t submissions = 512;
-  std::uint32_t completions = 4096;
+  std::uint32_t submissions = 512;   // entries of the submission queue
+  std::uint32_t completions = 4096;  // entries of the completion queue
   // Receive buffers, for all links together. Incremental ones are larger, because completions share
   // them.
   std::size_t receive_bytes = 0;

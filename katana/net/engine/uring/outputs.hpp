@@ -19,22 +19,25 @@
 
 namespace katana::engine {
 
+// One block of output, and for which link.
 struct Output {
+  // How often blocks of closed links are looked at.
   static constexpr Duration delivery_check_max = seconds(1);
+  // free: to be taken. staged: bytes may be appended. under_way: the kernel reads it.
   enum class State : std::uint8_t { free, staged, under_way };
-  State state = State::free;
-  bool abandoned = false;  // its link is closed; what it holds is still delivered
-  bool dropped = false;    // its link was reset; what it holds is not
-  int fd = -1;
-  Link link;
-  std::uint32_t begin = 0;  // what lies before has been taken
-  std::uint32_t end = 0;
-  Instant abandoned_at{};
+  State state = State::free;  // see State
+  bool abandoned = false;     // its link is closed; what it holds is still delivered
+  bool dropped = false;       // its link was reset; what it holds is not
+  int fd = -1;                // socket of the link
+  Link link;                  // may be closed already
+  std::uint32_t begin = 0;    // what lies before has been taken
+  std::uint32_t end = 0;      // bytes beyond it are free
+  Instant abandoned_at{};     // when its link was closed; counts if `abandoned`
 };
 
 class Outputs {
  public:
-  static constexpr std::uint32_t none = UINT32_MAX;
+  static constexpr std::uint32_t none = UINT32_MAX;  // result of take(): every block is out
 
   Outputs(std::uint32_t count, std::size_t block_bytes)
       : block_bytes_(block_bytes),
@@ -45,6 +48,7 @@ class Outputs {
     for (std::uint32_t index = count; index > 0; --index) free_.push_back(index - 1);
   }
 
+  // A staged block, without bytes.
   std::uint32_t take(Link link, int fd) noexcept {
     if (free_.empty()) return none;
     const std::uint32_t index = free_.back();
@@ -52,11 +56,13 @@ class Outputs {
     outputs_[index] = Output{.state = Output::State::staged, .fd = fd, .link = link};
     return index;
   }
+  // REQUIRES that the kernel does not read it.
   void give(std::uint32_t index) noexcept {
     outputs_[index].state = Output::State::free;
     free_.push_back(index);
   }
 
+  // Whether append() has room for `count` bytes.
   bool has_capacity(std::uint32_t index, std::size_t count) const noexcept {
     return count <= block_bytes_ - outputs_[index].end;
   }
@@ -70,10 +76,12 @@ class Outputs {
   }
 
   Output& operator[](std::uint32_t index) noexcept { return outputs_[index]; }
+  // Begin of the block.
   char* bytes(std::uint32_t index) noexcept { return memory_.get() + index * block_bytes_; }
-  std::size_t block_bytes() const noexcept { return block_bytes_; }
+  std::size_t block_bytes() const noexcept { return block_bytes_; }  // size of each block
+  // Blocks in all.
   std::uint32_t count() const noexcept { return static_cast<std::uint32_t>(outputs_.size()); }
-  std::size_t available() const noexcept { return free_.size(); }
+  std::size_t available() const noexcept { return free_.size(); }  // blocks that take() can give
 
  private:
   std::size_t block_bytes_;

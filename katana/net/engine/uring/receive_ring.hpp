@@ -25,7 +25,7 @@ namespace katana::engine {
 
 class ReceiveRing {
  public:
-  static constexpr std::uint16_t group = 0;
+  static constexpr std::uint16_t group = 0;  // buffer group of the ring; there is one
 
   ReceiveRing() = default;
   ~ReceiveRing();
@@ -62,7 +62,7 @@ class ReceiveRing {
     std::atomic_ref(queue_->tail).store(tail_, std::memory_order_release);
   }
 
-  std::size_t memory_bytes() const noexcept { return mapped_bytes_; }
+  std::size_t memory_bytes() const noexcept { return mapped_bytes_; }  // buffers and their queue
 
  private:
   char* buffer(std::uint16_t index) noexcept { return buffers_ + index * buffer_bytes_; }

@@ -32,9 +32,9 @@ inline constexpr std::uint32_t ring_setup_flags =
 // How long enter() waits: for `completions` of them or `at_most`; or, once `collect` is over, for
 // the first.
 struct Wait {
-  Duration at_most{};
-  std::uint32_t completions = 1;
-  Duration collect{};
+  Duration at_most{};             // 0: it does not wait
+  std::uint32_t completions = 1;  // that end the wait
+  Duration collect{};             // 0: the wait ends with the first completions
 };
 
 class Ring {
@@ -44,9 +44,10 @@ class Ring {
   Ring(const Ring&) = delete;
   Ring& operator=(const Ring&) = delete;
 
+  // Makes the ring. An Error says which feature or right is missing.
   Result<void> start(const UringOptions& options);
-  const UringRules& rules() const noexcept { return rules_; }
-  io_uring& raw() noexcept { return ring_; }
+  const UringRules& rules() const noexcept { return rules_; }  // resolved by start()
+  io_uring& raw() noexcept { return ring_; }                   // for functions of liburing
   // Memory of the queues, in bytes.
   std::size_t memory_bytes() const noexcept;
 
@@ -81,6 +82,7 @@ class Ring {
     std::atomic_ref(*queue.khead).store(head, std::memory_order_release);
   }
 
+  // That have come and were not seen yet.
   unsigned completions() const noexcept {
     return std::atomic_ref(*ring_.cq.ktail).load(std::memory_order_acquire) - *ring_.cq.khead;
   }

@@ -30,31 +30,34 @@ struct UringCounters {
   std::uint64_t no_buffer = 0;         // receives that found the ReceiveRing empty
   std::uint64_t multishot_ends = 0;    // receives that had to be armed again after a delivery
   std::uint64_t sends_direct = 0;      // by a system call of their own
-  std::uint64_t sends_staged = 0;
-  std::uint64_t sends_cut = 0;    // given up: the peer did not read within delivery_grace
-  std::uint64_t ends_missed = 0;  // by a multishot receive, and found by a poll
+  std::uint64_t sends_staged = 0;      // copied into a block, and sent with the turn's submission
+  std::uint64_t sends_cut = 0;         // given up: the peer did not read within delivery_grace
+  std::uint64_t ends_missed = 0;       // by a multishot receive, and found by a poll
 };
 
 // Bytes, and perhaps the end of the stream, that arrived for a link while it was paused. Its memory
 // is counted in `sum`, which outlives it.
 struct UringHeld {
+  // Bytes that a resumed link is told in one turn.
   static constexpr std::size_t per_turn_max = 64 * 1024;
   explicit UringHeld(std::size_t& all) noexcept : sum(all) {}
   ~UringHeld() { sum -= counted; }
   UringHeld(const UringHeld&) = delete;
   UringHeld& operator=(const UringHeld&) = delete;
+  // Copies them, and adds their memory to `sum`.
   void append(Bytes more) {
     bytes.append(more);
     sum += bytes.capacity() - counted;
     counted = bytes.capacity();
   }
 
-  std::size_t& sum;
-  std::string bytes;
-  std::size_t counted = 0;
+  std::size_t& sum;         // memory of all held bytes of the engine
+  std::string bytes;        // that arrived while the link was paused
+  std::size_t counted = 0;  // part of `sum` that is this link's
   std::size_t begin = 0;
-  bool ended = false;
+  bool ended = false;  // the stream ends behind the bytes
 };
+// -1: does nothing.
 inline void close_descriptor(int fd) {
   if (fd >= 0) ::close(fd);
 }
@@ -62,29 +65,30 @@ inline void close_descriptor(int fd) {
 // over: and was; nothing follows.
 enum class UringState : std::uint8_t { open, connecting, broken, over };
 
+// What the engine knows of one link.
 struct UringSlot {
-  int fd = -1;
-  std::uint32_t generation = 1;
-  std::uint32_t next_free = 0;
+  int fd = -1;                           // socket; -1: the slot is free
+  std::uint32_t generation = 1;          // of the Link that has it; counts up with each
+  std::uint32_t next_free = 0;           // index of the next free slot
   std::uint32_t output = Outputs::none;  // staged or under way
-  std::unique_ptr<UringHeld> held;
-  std::uint32_t receive_max = 0;  // 0: as many as a buffer holds
-  bool paused = false;
-  bool singly = false;            // its next receive is no multishot
-  bool receiving = false;         // a receive is armed
-  bool multishot = false;         // … that stays so
-  bool fed = false;               // … and has brought bytes
-  bool cancelling = false;        // … and is being cancelled
-  bool hangup_watched = false;    // a poll for its end is armed
-  bool end_seen = false;          // … and has told of it
-  bool break_told = false;        // while it was paused
-  bool writable_watched = false;  // a poll for room is armed
-  bool send_wanted = false;       // a send is pending: on_sent() is due
-  bool shutdown_wanted = false;   // our side ends when `output` is gone
-  bool input_ended = false;
-  bool touched = false;  // in touched_
-  UringState state = UringState::open;
-  std::uint16_t failure = 0;  // why it broke, as errno has it
+  std::unique_ptr<UringHeld> held;       // null: nothing arrived while it was paused
+  std::uint32_t receive_max = 0;         // 0: as many as a buffer holds
+  bool paused = false;                   // by pause_receive()
+  bool singly = false;                   // its next receive is no multishot
+  bool receiving = false;                // a receive is armed
+  bool multishot = false;                // … that stays so
+  bool fed = false;                      // … and has brought bytes
+  bool cancelling = false;               // … and is being cancelled
+  bool hangup_watched = false;           // a poll for its end is armed
+  bool end_seen = false;                 // … and has told of it
+  bool break_told = false;               // while it was paused
+  bool writable_watched = false;         // a poll for room is armed
+  bool send_wanted = false;              // a send is pending: on_sent() is due
+  bool shutdown_wanted = false;          // our side ends when `output` is gone
+  bool input_ended = false;              // the other side sends no more
+  bool touched = false;                  // in touched_
+  UringState state = UringState::open;   // of the connection
+  std::uint16_t failure = 0;             // why it broke, as errno has it
 
   // What arrives is told as it comes.
   bool is_reading() const noexcept { return !paused && held == nullptr && !input_ended; }
@@ -97,43 +101,50 @@ inline int send_some(const UringSlot& slot, std::span<const iovec> parts, int fl
   sent = count > 0 ? static_cast<std::size_t>(count) : 0;
   return count >= 0 || errno == EAGAIN ? 0 : errno;
 }
+// A listening socket.
 struct UringListener {
+  // How long close_listeners() still accepts what has begun.
   static constexpr Duration handshake_grace = milliseconds(100);
-  static constexpr Duration accept_poll = milliseconds(10);
-  int fd = -1;
-  bool peer_speaks_first = true;
-  bool shared = false;  // with another process: ListenOptions::socket, hand_over()
-  bool armed = false;
-  bool multishot = false;
-  bool cancelling = false;
+  static constexpr Duration accept_poll = milliseconds(10);  // how often it then looks
+  int fd = -1;                                               // listening socket
+  bool peer_speaks_first = true;                             // ListenOptions::peer_speaks_first
+  bool shared = false;      // with another process: ListenOptions::socket, hand_over()
+  bool armed = false;       // an accept is submitted
+  bool multishot = false;   // it stays submitted after a connection
+  bool cancelling = false;  // its cancellation is submitted
 };
+// A connection that was accepted and waits for a free slot.
 struct UringWaiting {
-  int fd;
-  Listener listener;
-  PeerEndpoint peer;
+  int fd;             // its socket
+  Listener listener;  // that it came from
+  PeerEndpoint peer;  // its address
 };
+// A descriptor of others that is polled.
 struct UringWatched {
-  int fd = -1;
-  Watcher* watcher = nullptr;
-  std::uint32_t generation = 1;
-  bool armed = false;
+  int fd = -1;                   // borrowed; -1: the place is free
+  Watcher* watcher = nullptr;    // borrowed; null: unwatched
+  std::uint32_t generation = 1;  // tells late completions apart
+  bool armed = false;            // a poll is submitted
 };
 
 // The user data of an entry is kind << 56 | generation << 24 | index.
+// What an entry was for; decides who gets its completion.
 enum class UringKind : std::uint8_t {
-  ignored,
-  wake,
-  accept,
-  watch,
+  ignored,  // of no further interest
+  wake,     // the eventfd of wake()
+  accept,   // a listener
+  watch,    // a watched descriptor
   receive,
   send,
   writable,
   hangup
 };
+// The user data of an entry.
 inline std::uint64_t tag(UringKind kind, std::uint32_t index, std::uint32_t generation) {
   return std::uint64_t{static_cast<std::uint8_t>(kind)} << 56 | std::uint64_t{generation} << 24 |
          index;
 }
+// The user data of an entry for a link.
 inline std::uint64_t tag(UringKind kind, Link link) {
   return tag(kind, link.index, link.generation);
 }

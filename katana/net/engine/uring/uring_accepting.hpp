@@ -31,11 +31,12 @@ class UringAccepting : public UringReceiving<S> {
   using Base::Base;
   using Base::clocks_, Base::closes_, Base::leaving_, Base::ring_, Base::sink_, Base::slots_,
       Base::take_slot, Base::uring_;
-  using Kind = UringKind;
-  using ListenSocket = UringListener;
-  using Waiting = UringWaiting;
+  using Kind = UringKind;              // of completions
+  using ListenSocket = UringListener;  // what is known of a listener
+  using Waiting = UringWaiting;        // accepted, without a slot yet
 
  public:
+  // See engine.hpp.
   Result<Listener> listen(const ListenOptions& options) {
     auto opened = open_listener(options);
     if (!opened) return std::unexpected(opened.error());
@@ -44,12 +45,15 @@ class UringAccepting : public UringReceiving<S> {
     return static_cast<Listener>(listeners_.size() - 1);
   }
 
+  // See engine.hpp.
   std::uint16_t port(Listener listener) const { return port_of(socket(listener)); }
+  // The listening descriptor.
   int socket(Listener listener) const { return listeners_[listener].fd; }
 
-  void pause_accept() { accept_paused_ = true; }
-  void resume_accept() { accept_paused_ = false; }
+  void pause_accept() { accept_paused_ = true; }    // see engine.hpp; connections then wait
+  void resume_accept() { accept_paused_ = false; }  // see engine.hpp
 
+  // See engine.hpp; connections whose handshake has begun are still accepted.
   void close_listeners() {
     if (closing_at_ != never) return;
     for (const ListenSocket& listener : listeners_) {
@@ -62,9 +66,11 @@ class UringAccepting : public UringReceiving<S> {
   // Its descriptor is then left, not emptied.
   void hand_over(Listener listener) { listeners_[listener].shared = true; }
 
+  // See engine.hpp: false when a drain need not wait any more.
   bool accepting() const { return !listeners_closed_ || leaving_ > 0 || !closes_.empty(); }
 
  protected:
+  // Whether a waiting connection can become a link.
   bool can_admit() const { return !waiting_.empty() && !accept_paused_ && !slots_.is_full(); }
 
   // Connections that the kernel had accepted when we no longer wanted them come first.
@@ -76,6 +82,7 @@ class UringAccepting : public UringReceiving<S> {
     }
   }
 
+  // Submits and cancels accepts as wanted; false: the queue is full.
   bool update_listeners() {
     for (std::uint32_t index = 0; index < listeners_.size(); ++index) {
       ListenSocket& listener = listeners_[index];
@@ -94,6 +101,7 @@ class UringAccepting : public UringReceiving<S> {
     return true;
   }
 
+  // Of an accept of the listener `index`.
   void accepted(std::uint32_t index, const io_uring_cqe& completion) {
     ListenSocket& listener = listeners_[index];
     if ((completion.flags & IORING_CQE_F_MORE) == 0) listener.armed = listener.cancelling = false;

@@ -71,6 +71,7 @@ class UringEngine : public UringAccepting<S> {
     close_descriptor(wake_);
   }
 
+  // See engine.hpp.
   Result<void> start() {
     ignore_broken_pipes();
     const auto features = probe_uring();
@@ -118,15 +119,18 @@ class UringEngine : public UringAccepting<S> {
     ::close(socket);
   }
 
+  // See engine.hpp.
   Result<void> watch(int fd, Watcher& watcher) { return watches_.add(fd, watcher); }
-  void unwatch(int fd) { watches_.remove(fd, cancels_); }
+  void unwatch(int fd) { watches_.remove(fd, cancels_); }  // see engine.hpp
 
+  // See engine.hpp; any thread.
   void wake() noexcept {
     const std::uint64_t one = 1;
     // Ignored: the only failure is an interruption, and then the counter is about to be full.
     (void)!::write(wake_, &one, sizeof one);
   }
 
+  // See engine.hpp; at most one io_uring_enter, unless the queue fills.
   void turn(Duration wait_max) {
     // Nothing reports that a socket was closed, and a drain waits for it: see accepting().
     const bool last_closes = closing_at_ != never && !closes_.empty();
@@ -144,11 +148,12 @@ class UringEngine : public UringAccepting<S> {
       finish_listeners();
   }
 
-  Instant now() const { return clocks_.now; }
-  Instant read_clock() const noexcept { return read_monotonic(); }
-  std::int64_t wall_clock_s() const { return clocks_.wall_clock_s; }
+  Instant now() const { return clocks_.now; }                       // monotonic time of the turn
+  Instant read_clock() const noexcept { return read_monotonic(); }  // monotonic time of this moment
+  std::int64_t wall_clock_s() const { return clocks_.wall_clock_s; }  // Unix time of the turn
+  // The most that it can use.
   std::size_t memory_bytes() const { return reserved_bytes() + held_max(); }
-  std::size_t memory_used() const { return reserved_bytes() + held_sum_; }
+  std::size_t memory_used() const { return reserved_bytes() + held_sum_; }  // in use at present
 
  private:
   std::size_t reserved_bytes() const {

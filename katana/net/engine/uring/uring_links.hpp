@@ -39,9 +39,9 @@ namespace katana::engine {
 template <class S>
 class UringLinks {
  protected:
-  using Kind = UringKind;
-  using Slot = UringSlot;
-  using State = UringState;
+  using Kind = UringKind;    // of completions
+  using Slot = UringSlot;    // what is known of a link
+  using State = UringState;  // of a link
 
  public:
   UringLinks(const Options& options, S& sink, const UringOptions& uring)
@@ -56,6 +56,7 @@ class UringLinks {
   UringLinks(const UringLinks&) = delete;
   UringLinks& operator=(const UringLinks&) = delete;
 
+  // Errno of the break; 0: none, or the link is gone.
   int failure(Link link) {
     const Slot* const slot = find(link);
     return slot != nullptr ? slot->failure : 0;
@@ -63,11 +64,13 @@ class UringLinks {
 
   // ---- for tests
 
+  // What the engine has done so far.
   const UringCounters& counters() const noexcept { return counters_; }
+  // Blocks of output that the kernel reads.
   std::size_t outputs_under_way() const noexcept { return outputs_.count() - outputs_.available(); }
 
  protected:
-  Slot* find(Link link) { return slots_.find(link); }
+  Slot* find(Link link) { return slots_.find(link); }  // null: the link is gone
 
   // update() looks at the link before the next submission.
   void touch(Link link, Slot& slot) {
@@ -76,12 +79,14 @@ class UringLinks {
     touched_.push_back(link);
   }
 
+  // REQUIRES that one is free.
   Link take_slot(int fd) {
     const Link link = slots_.take(fd);
     touch(link, slots_[link]);
     return link;
   }
 
+  // Gives the slot back and closes the socket after the next submission.
   void release(Link link, Slot& slot) {
     if (slot.receiving && !slot.cancelling) cancels_.push_back(tag(Kind::receive, link));
     if (slot.hangup_watched) cancels_.push_back(tag(Kind::hangup, link));

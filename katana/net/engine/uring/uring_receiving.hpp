@@ -48,22 +48,25 @@ class UringReceiving : public UringSending<S> {
   using Base::break_link, Base::cancels_, Base::counters_, Base::end_link, Base::find,
       Base::held_sum_, Base::is_holding_much_, Base::receive_, Base::short_receive_bytes,
       Base::sink_, Base::slots_, Base::touch, Base::uring_, Base::waits_for_blocks_;
-  using Kind = UringKind;
-  using Held = UringHeld;
-  using Slot = UringSlot;
-  using State = UringState;
+  using Kind = UringKind;    // of completions
+  using Held = UringHeld;    // bytes for a paused link
+  using Slot = UringSlot;    // what is known of a link
+  using State = UringState;  // of a link
 
  public:
+  // See engine.hpp.
   void pause_receive(Link link) {
     if (Slot* const slot = find(link)) slot->paused = slot->singly = true;
   }
 
+  // See engine.hpp.
   void limit_receive(Link link, std::size_t bytes) {
     Slot* const slot = find(link);
     if (slot == nullptr) return;
     slot->receive_max = bytes < uring_.receive_buffer_bytes ? static_cast<std::uint32_t>(bytes) : 0;
   }
 
+  // See engine.hpp; bytes that were held are told first.
   void resume_receive(Link link) {
     Slot* const slot = find(link);
     if (slot == nullptr || !slot->paused) return;
@@ -83,6 +86,7 @@ class UringReceiving : public UringSending<S> {
   }
 
  protected:
+  // A receive has completed: bytes, the end, or an error.
   void received(Link link, const io_uring_cqe& completion) {
     const int result = completion.res;
     Bytes bytes;

@@ -46,11 +46,12 @@ class UringSending : public UringLinks<S> {
   using Base::break_link, Base::break_off, Base::cancels_, Base::clocks_, Base::counters_,
       Base::end_link, Base::find, Base::leaving_, Base::outputs_, Base::release, Base::ring_,
       Base::sink_, Base::staged_, Base::touch, Base::uring_;
-  using Kind = UringKind;
-  using Slot = UringSlot;
-  using State = UringState;
+  using Kind = UringKind;    // of completions
+  using Slot = UringSlot;    // what is known of a link
+  using State = UringState;  // of a link
 
  public:
+  // See engine.hpp; copies short output.
   Sent send(Link link, std::span<const iovec> gathered, std::size_t& accepted) {
     accepted = 0;
     Slot* const slot = find(link);
@@ -95,6 +96,7 @@ class UringSending : public UringLinks<S> {
     return Sent::pending;
   }
 
+  // See engine.hpp; after the output that is under way.
   void shutdown_send(Link link) {
     Slot* const slot = find(link);
     if (slot == nullptr) return;
@@ -105,6 +107,7 @@ class UringSending : public UringLinks<S> {
     }
   }
 
+  // See engine.hpp; output that is under way is still delivered.
   void close(Link link) {
     Slot* const slot = find(link);
     if (slot == nullptr) return;
@@ -117,6 +120,7 @@ class UringSending : public UringLinks<S> {
     release(link, *slot);
   }
 
+  // See engine.hpp; output that is under way is dropped.
   void reset(Link link) {
     Slot* const slot = find(link);
     if (slot == nullptr) return;
@@ -131,6 +135,7 @@ class UringSending : public UringLinks<S> {
   }
 
  protected:
+  // false: the submission queue is full.
   bool submit_output(std::uint32_t index) {
     Output& output = outputs_[index];
     if (output.dropped) {
@@ -143,6 +148,7 @@ class UringSending : public UringLinks<S> {
     return true;
   }
 
+  // A send of the block `index` has completed.
   void sent(std::uint32_t index, int result) {
     Output& output = outputs_[index];
     const Link link = output.link;
@@ -169,6 +175,7 @@ class UringSending : public UringLinks<S> {
     if ((slot->shutdown_wanted | slot->send_wanted) != 0) after_output(link, *slot);
   }
 
+  // The socket of a link whose send is pending has room.
   KATANA_RARE void has_capacity(Link link) {
     Slot* const slot = find(link);
     if (slot == nullptr) return;
@@ -178,6 +185,7 @@ class UringSending : public UringLinks<S> {
     sink_.on_sent(link, 0);
   }
 
+  // How often blocks of closed links are looked at.
   Duration delivery_check() const {
     return std::min(Output::delivery_check_max, uring_.delivery_grace);
   }

@@ -24,6 +24,7 @@ namespace katana::engine {
 
 class UringWatches {
  public:
+  // REQUIRES that it is not watched.
   Result<void> add(int fd, Watcher& watcher) {
     struct stat status;
     if (fstat(fd, &status) != 0) return std::unexpected(system_error("watch a descriptor", errno));
@@ -62,6 +63,7 @@ class UringWatches {
     return true;
   }
 
+  // A poll has completed.
   KATANA_RARE void ready(Link tagged, int result) {
     UringWatched& each = watched_[tagged.index];
     if (each.watcher == nullptr || each.generation != tagged.generation) return;
