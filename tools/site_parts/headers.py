@@ -28,6 +28,7 @@ EXPAND_ONLY_PREDEF = YES
 SKIP_FUNCTION_MACROS = NO
 PREDEFINED = "KATANA_DESCRIBE(...)=" "KATANA_DESCRIBE_STRICT(...)=" "KATANA_DESCRIBE_DERIVED(...)="
 PREDEFINED += "KATANA_DESCRIBE_ENUM(...)="
+EXPAND_AS_DEFINED = KATANA_LOG_LEVEL
 WARNINGS = NO
 QUIET = YES
 SORT_MEMBER_DOCS = NO
@@ -353,8 +354,9 @@ def read(root, folder, files):
     for name in files:
         text = (root / name).read_text()
         summary, contract = contract_of(text)
-        private = private_types(text)
-        listed = sorted((each for each in entities[name] if not ("::" in each.scope and each.name in private)),
+        private, undefined = private_types(text), set(re.findall(r"^#undef (\w+)", text, re.M))
+        listed = sorted((each for each in entities[name] if not ("::" in each.scope and each.name in private)
+                         and not (each.kind == "define" and each.name in undefined)),
                         key=lambda each: (each.line, each.name))
         mark_documented(listed, text.split("\n"), contract_names(summary))
         take_helps(listed, helps)

@@ -46,10 +46,10 @@ struct ConnectionTransition {
   ConnectionState to;     // state after
 };
 
-// By ConnectionState; for diagrams and messages.
+// Names by ConnectionState, for the diagram and messages.
 inline constexpr std::array<Bytes, 6> connection_state_names = {
     "opening", "open", "finishing", "lingering", "resetting", "closed"};
-// By ConnectionCause; for diagrams and messages.
+// Names by ConnectionCause, for the diagram and messages.
 inline constexpr std::array<Bytes, 8> connection_cause_names = {
     "transform open, or none needed",
     "session finishes, or transform fails",

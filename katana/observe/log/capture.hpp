@@ -33,8 +33,9 @@
 
 namespace katana::log {
 
+// How a value was captured; the table above has the bytes of each.
 enum class Kind : std::uint8_t {
-  boolean,
+  boolean,  // one byte
   character,
   signed_integer,
   unsigned_integer,
@@ -45,31 +46,34 @@ enum class Kind : std::uint8_t {
   object,
   object_end,
 };
-inline constexpr std::uint8_t kind_count = 10;
+inline constexpr std::uint8_t kind_count = 10;  // for arrays by Kind
 
 inline constexpr std::uint32_t text_bytes_max = 4 * 1024;  // of one argument
+// Of the captured length: the text was longer than text_bytes_max.
 inline constexpr std::uint32_t text_cut_bit = 1u << 31;
 inline constexpr std::size_t slots_max = 64;  // of one record, members of structs included
 
 // One value among the octets. Only members of a described struct have their name here.
 struct Slot {
-  Kind kind;
-  Bytes name;
+  Kind kind;   // how it was captured
+  Bytes name;  // of a member; otherwise empty
 };
 
+// The values of one call site, in order. A constant of the program.
 struct Shape {
-  const Slot* slots;
-  std::uint16_t slot_count;
-  std::uint16_t field_count;
+  const Slot* slots;               // slot_count of them
+  std::uint16_t slot_count;        // of arguments and fields; members count
+  std::uint16_t field_count;       // of field() arguments
   std::uint16_t positional_slots;  // those before the first field
 };
 
 // Text of a known length: measured once, copied once.
 struct CapturedText {
-  Bytes kept;
-  bool cut;
+  Bytes kept;  // at most text_bytes_max of it
+  bool cut;    // there was more
 };
 
+// Views into `text`.
 constexpr CapturedText capture_text(Bytes text) noexcept {
   return {text.substr(0, text_bytes_max), text.size() > text_bytes_max};
 }
@@ -79,11 +83,13 @@ concept Textual = std::convertible_to<const T&, Bytes> || requires(const T& text
   { text.bytes() } -> std::same_as<Bytes>;
 };
 
+// Whether T is a Rendered<>.
 template <class T>
 inline constexpr bool is_rendered = false;
 template <std::size_t bytes_max>
 inline constexpr bool is_rendered<Rendered<bytes_max>> = true;
 
+// Whether T is a Field<>.
 template <class T>
 inline constexpr bool is_field = false;
 template <class T>
@@ -148,6 +154,7 @@ constexpr void for_each_captured(const T& value, Use&& use) noexcept {
   });
 }
 
+// Bytes that put() writes.
 template <class T>
 constexpr std::size_t captured_bytes(const T& captured) noexcept {
   if constexpr (std::same_as<T, CapturedText>) {
@@ -284,6 +291,7 @@ constexpr bool fields_come_last() {
 
 }  // namespace detail
 
+// The Shape of a call with these types.
 template <class... Arguments>
 inline constexpr Shape shape_of = {
     detail::slots_of<Arguments...>.data(),

@@ -21,12 +21,13 @@ enum class WhenFull : std::uint8_t {
   block,  // waits for room, up to block_max, then drops
 };
 
+// What a channel takes from Options and from its Log.
 struct ChannelOptions {
-  std::size_t index = 0;
-  std::uint64_t generation = 0;
-  WhenFull when_full = WhenFull::drop;
-  Duration block_max = {};
-  bool synchronous = false;
+  std::size_t index = 0;                // of the Log in live_logs()
+  std::uint64_t generation = 0;         // of the Log; see LogPlace
+  WhenFull when_full = WhenFull::drop;  // when a ring has no room
+  Duration block_max = {};              // of WhenFull::block; 0: as drop
+  bool synchronous = false;             // Mode::synchronous
 };
 
 class Channel {

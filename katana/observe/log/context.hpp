@@ -24,6 +24,7 @@
 
 namespace katana::log {
 
+// Of all fields, as captured, with their names.
 inline constexpr std::size_t context_bytes_max = 256;
 
 class Context {
@@ -34,6 +35,7 @@ class Context {
     (add(fields), ...);
   }
 
+  // A field that does not fit is left out, and overflowed() is true.
   template <class T>
   void add(const Field<T>& one) noexcept {
     static_assert(Loggable<T> && (Textual<T> || is_rendered<T> || !Described<T>),
@@ -50,10 +52,10 @@ class Context {
     put(at + sizeof one.name + 1, captured);
     size_ += static_cast<std::uint16_t>(bytes);
   }
-  void clear() noexcept { size_ = 0, overflowed_ = false; }
+  void clear() noexcept { size_ = 0, overflowed_ = false; }  // removes all fields
 
-  Bytes bytes() const noexcept { return {octets_.data(), size_}; }
-  bool overflowed() const noexcept { return overflowed_; }
+  Bytes bytes() const noexcept { return {octets_.data(), size_}; }  // captured fields, for records
+  bool overflowed() const noexcept { return overflowed_; }  // a field was left out since clear()
 
  private:
   std::array<char, context_bytes_max> octets_;
@@ -61,6 +63,7 @@ class Context {
   bool overflowed_ = false;
 };
 
+// Of the thread's activity; null: there is none.
 inline const Context* current_context() noexcept {
   return current_activity != nullptr ? current_activity->log_context : nullptr;
 }

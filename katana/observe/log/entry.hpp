@@ -20,26 +20,27 @@ namespace katana::log {
 
 // What all records of one call site and one logger have in common.
 struct Site {
-  std::uint32_t id = 0;
-  Level level = Level::info;
-  std::uint32_t line = 0;
-  Bytes logger;
-  Bytes pattern;
-  Bytes file;
-  Bytes function;
-  std::span<const Slot> slots;
-  std::uint16_t positional_slots = 0;
-  std::span<const Bytes> field_names;
-  std::vector<FieldLabel> labels;  // of the fields, as far as they were made
-  Plan plan;
+  std::uint32_t id = 0;                // unique in its process or file
+  Level level = Level::info;           // of all its records
+  std::uint32_t line = 0;              // of the source, from 1
+  Bytes logger;                        // name of the logger
+  Bytes pattern;                       // with its replacement fields
+  Bytes file;                          // as the compiler names it
+  Bytes function;                      // as the compiler names it
+  std::span<const Slot> slots;         // of arguments and fields, in order
+  std::uint16_t positional_slots = 0;  // those of the pattern; the rest are fields
+  std::span<const Bytes> field_names;  // of the fields in `slots`
+  std::vector<FieldLabel> labels;      // of the fields, as far as they were made
+  Plan plan;                           // made of `pattern`
 };
 
+// Array size for the values of a context.
 inline constexpr std::size_t context_values_max = context_entries_max;
 
 struct Entry {
-  const Site* site = nullptr;
-  std::int64_t wall_ns = 0;  // since 1970, UTC
-  std::uint32_t thread_id = 0;
+  const Site* site = nullptr;        // never null in a layout
+  std::int64_t wall_ns = 0;          // since 1970, UTC
+  std::uint32_t thread_id = 0;       // gettid(2) of the thread that logged
   std::span<const Value> arguments;  // of the pattern
   std::span<const Value> fields;     // named, the context's last; objects with their members
   Bytes raw_arguments;               // both as captured

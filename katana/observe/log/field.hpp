@@ -26,16 +26,17 @@ class FieldName {
   consteval FieldName(const char (&literal)[size]) : text_(literal) {
     static_assert(size > 1, "a field needs a name");
   }
-  constexpr const char* text() const noexcept { return text_; }
+  constexpr const char* text() const noexcept { return text_; }  // ends with a null
 
  private:
   const char* text_;
 };
 
+// A named value of a record. Refers to both until the record is made.
 template <class T>
 struct Field {
-  const char* name;
-  const T& value;
+  const char* name;  // a literal
+  const T& value;    // captured when the record is made
 };
 
 template <class T>
@@ -43,14 +44,16 @@ constexpr Field<T> field(FieldName name, const T& value) noexcept {
   return {name.text(), value};
 }
 
-inline constexpr std::size_t rendered_bytes_default = 256;
+inline constexpr std::size_t rendered_bytes_default = 256;  // of rendered(); longer text is cut
 
+// Text that the caller has formatted, at most bytes_max of it.
 template <std::size_t bytes_max>
 struct Rendered {
-  std::array<char, bytes_max> octets;
-  std::size_t size = 0;  // of all of it, kept or not
+  std::array<char, bytes_max> octets;  // the first min(size, bytes_max) count
+  std::size_t size = 0;                // of all of it, kept or not
+  // What fitted.
   constexpr Bytes kept() const noexcept { return {octets.data(), std::min(size, bytes_max)}; }
-  constexpr bool cut() const noexcept { return size > bytes_max; }
+  constexpr bool cut() const noexcept { return size > bytes_max; }  // not all of it fitted
 };
 
 // The one place where the caller's thread formats, and only because it was asked to.

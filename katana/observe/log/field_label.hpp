@@ -20,8 +20,11 @@ struct FieldLabel {
   std::string json;  // `,"name":`
 };
 
+// Appends ` name=`, with characters escaped that a line must not have.
 void append_text_label(Bytes name, Buffer& out);
+// Appends `,"name":`; a name that every line has gets another form.
 void append_json_label(Bytes name, Buffer& out);
+// Both forms of one name.
 FieldLabel label_of(Bytes name);
 
 }  // namespace katana::log

@@ -14,6 +14,8 @@
 
 namespace katana::log {
 
+// text: for people. coloured_text: for terminals. json: one object a line. binary:
+// binary_format.hpp.
 enum class LayoutKind : std::uint8_t { text, coloured_text, json, binary };
 
 class Layout {
@@ -29,6 +31,7 @@ class Layout {
   virtual Bytes separator(char last_octet) const { return last_octet == '\n' ? "" : "\n"; }
 };
 
+// Never null.
 std::unique_ptr<Layout> make_layout(LayoutKind kind);
 
 }  // namespace katana::log

@@ -16,14 +16,16 @@ namespace katana::log {
 // In rising order. `off` is a threshold only: no record has it.
 enum class Level : std::uint8_t { trace, debug, info, warn, error, fatal, off };
 
+// Names by Level, as configuration and records have them.
 inline constexpr std::array<Bytes, 7> level_names = {"trace", "debug", "info", "warn",
                                                      "error", "fatal", "off"};
 
+// As configuration and records have it.
 constexpr Bytes level_name(Level level) noexcept {
   return level_names[static_cast<std::size_t>(level)];
 }
 
-Result<Level> parse_level(Bytes text);
+Result<Level> parse_level(Bytes text);  // ignores case
 
 }  // namespace katana::log
 

@@ -15,22 +15,24 @@
 
 namespace katana::log {
 
+// What the process can ask of a Log without knowing it.
 class LiveLog {
  public:
   virtual ~LiveLog() = default;
-  virtual void flush_at_exit() noexcept = 0;
+  virtual void flush_at_exit() noexcept = 0;  // std::exit: writes everything, at most for end_max
   // In a signal handler: asks the writer to write what there is, and waits for it, not for ever.
   virtual void flush_in_crash(int signal) noexcept = 0;
 };
 
+// Where a Log stands in live_logs().
 struct LogPlace {
-  std::size_t index;
+  std::size_t index;         // below logs_max
   std::uint64_t generation;  // never 0, never twice
 };
 
-std::optional<LogPlace> add_live_log(LiveLog& log) noexcept;
-void remove_live_log(std::size_t index) noexcept;
-std::array<std::atomic<LiveLog*>, logs_max>& live_logs() noexcept;
+std::optional<LogPlace> add_live_log(LiveLog& log) noexcept;  // nothing: logs_max are there
+void remove_live_log(std::size_t index) noexcept;  // REQUIRES that add_live_log() gave the index
+std::array<std::atomic<LiveLog*>, logs_max>& live_logs() noexcept;  // null: the place is free
 
 }  // namespace katana::log
 

@@ -42,16 +42,19 @@
 
 namespace katana::log {
 
+// Who writes records.
 enum class Mode : std::uint8_t {
   background,   // a thread of the Log writes
   synchronous,  // whoever logs waits until the kernel has it, but not for an output that is stalled
 };
 
+// What a Log is started with.
 struct Options {
-  std::vector<SinkOptions> sinks = {};
-  Level level = Level::info;  // of loggers that nobody set
+  std::vector<SinkOptions> sinks = {};  // none: nothing is written anywhere
+  Level level = Level::info;            // of loggers that nobody set
+  // Background, unless each record must be there before the call returns.
   Mode mode = Mode::background;
-  WhenFull when_full = WhenFull::drop;
+  WhenFull when_full = WhenFull::drop;           // what a full ring does to records
   Duration block_max = milliseconds(100);        // what WhenFull::block may wait for one record
   std::uint64_t ring_bytes = 256 * 1024;         // of each thread; a power of two, at least 64 KiB
   std::uint32_t threads_max = 64;                // that log at the same time
@@ -66,6 +69,7 @@ struct Options {
   Report report = report_to_standard_error;
 };
 
+// What a Log has counted since its start.
 struct Counts {
   std::uint64_t records = 0;           // written, the log's own notes included
   std::uint64_t dropped = 0;           // no room in a ring, or no ring
@@ -80,6 +84,7 @@ struct Counts {
 
 class Log {
  public:
+  // An Error names the option, or the output that cannot be opened.
   static Result<std::unique_ptr<Log>> start(Options options);
   virtual ~Log() = default;  // stop()
 

@@ -95,7 +95,8 @@ class Logger : public LoggerHandle {
   explicit Logger(LoggerState& state) noexcept : LoggerHandle(state) {}
   Logger(LoggerHandle handle) noexcept : LoggerHandle(handle) {}
 
-  Bytes name() const noexcept { return state_->name; }
+  Bytes name() const noexcept { return state_->name; }  // empty for a logger that discards
+  // Records below it are discarded.
   Level level() const noexcept { return state_->level.load(std::memory_order_relaxed); }
   // Takes effect at once, for every handle of this name. A discarding logger stays one.
   void set_level(Level level) noexcept {
@@ -112,6 +113,8 @@ class Logger : public LoggerHandle {
   bool name(RateLimit& limit, Pattern<A...> pattern, const A&... arguments) const noexcept { \
     return write_limited(Level::name, limit, pattern, arguments...);                         \
   }
+  // Each makes a record of its level; false: it was discarded, suppressed or dropped. With a
+  // RateLimit (KATANA_AT_MOST) only so many records of the call site pass.
   KATANA_LOG_LEVEL(trace)
   KATANA_LOG_LEVEL(debug)
   KATANA_LOG_LEVEL(info)

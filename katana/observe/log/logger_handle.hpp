@@ -18,9 +18,9 @@ class Channel;
 
 // One for each name; a Log keeps it at one address for as long as it lives.
 struct LoggerState {
-  std::atomic<Level> level{Level::off};
-  Channel* channel = nullptr;
-  Bytes name;  // kept by the Log
+  std::atomic<Level> level{Level::off};  // off for a logger that discards
+  Channel* channel = nullptr;            // null: the logger discards
+  Bytes name;                            // kept by the Log
 };
 
 namespace detail {

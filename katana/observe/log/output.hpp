@@ -19,7 +19,7 @@ namespace katana::log {
 class Output {
  public:
   virtual ~Output() = default;
-  virtual const std::string& name() const noexcept = 0;
+  virtual const std::string& name() const noexcept = 0;  // of the file or device, for reports
   // False: it is memory, and needs no thread of its own.
   virtual bool may_block() const noexcept { return true; }
   // Again after a failure, and when somebody else has moved the file.

@@ -54,6 +54,7 @@ struct CheckedFormat<std::tuple<Kept...>, Field<T>, Rest...> {
 
 }  // namespace detail
 
+// A format string whose fields fit these argument types. Made by the compiler from a literal.
 template <class... Arguments>
 class BasicPattern {
  public:
@@ -65,7 +66,8 @@ class BasicPattern {
         literal);
   }
 
-  constexpr const char* text() const noexcept { return text_; }
+  constexpr const char* text() const noexcept { return text_; }  // the literal
+  // File, line and function of the call.
   constexpr std::source_location where() const noexcept { return where_; }
 
  private:

@@ -22,8 +22,9 @@
 
 namespace katana::log {
 
-using Buffer = fmt::memory_buffer;
+using Buffer = fmt::memory_buffer;  // its capacity is kept between records
 
+// Behind what is there.
 inline void append(Buffer& buffer, Bytes text) {
   const std::size_t at = buffer.size();
   buffer.resize(at + text.size());  // grows only when it must: capacity is kept for what is usual
@@ -33,19 +34,20 @@ inline void append(Buffer& buffer, Bytes text) {
 // The smallest entry of a context is a boolean.
 inline constexpr std::size_t context_entries_max = context_bytes_max / (sizeof(char*) + 2);
 
+// One captured value, read back.
 struct Value {
   Value() noexcept : Value(Kind::object_end) {}
   explicit Value(Kind value_kind) noexcept : kind(value_kind), unsigned_integer(0) {}
 
-  Kind kind;
+  Kind kind;         // decides which of the members below count
   bool cut = false;  // text
   Bytes name;        // of a field or a member; empty for an argument of the pattern
   union {
-    std::int64_t signed_integer;
+    std::int64_t signed_integer;     // of Kind::signed_integer
     std::uint64_t unsigned_integer;  // also of boolean, character and pointer
-    double real;
+    double real;                     // of real32 and real64
   };
-  Bytes text;
+  Bytes text;  // of Kind::text, without what was cut
 };
 
 // One value as "{}" gives it; text as it is, an object as {name: value, …}. Returns how many values

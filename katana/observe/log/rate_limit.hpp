@@ -24,10 +24,12 @@ class RateLimit {
   constexpr RateLimit(std::uint32_t records, Duration period) noexcept
       : records_(records), period_ns_(period.ns) {}
 
+  // What ask() decides about one record.
   struct Verdict {
-    bool pass;
+    bool pass;                 // the record is to be written
     std::uint64_t suppressed;  // since the last that passed; 0 unless this one passes
   };
+  // `now` is of the monotonic clock.
   Verdict ask(Instant now) noexcept {
     const auto period = static_cast<std::uint32_t>(now.ns / period_ns_) + 1;  // 0 is none yet
     // One word holds the period and its count, so that a new period begins with the first of it.
@@ -45,6 +47,7 @@ class RateLimit {
     if (suppressed_.load(std::memory_order_relaxed) == 0) return {true, 0};
     return {true, suppressed_.exchange(0, std::memory_order_relaxed)};
   }
+  // Since the last record that passed.
   std::uint64_t suppressed() const noexcept { return suppressed_.load(std::memory_order_relaxed); }
 
  private:
@@ -57,6 +60,7 @@ class RateLimit {
 }  // namespace katana::log
 
 // A limit of this call site's own.
+// `records` records in each `period`; the rest is counted as suppressed.
 #define KATANA_AT_MOST(records, period)                               \
   ([]() -> ::katana::log::RateLimit& {                                \
     static constinit ::katana::log::RateLimit limit(records, period); \

@@ -21,27 +21,27 @@ namespace katana::log {
 
 struct LoggerState;
 
-inline constexpr std::uint64_t record_alignment = 8;
+inline constexpr std::uint64_t record_alignment = 8;  // of the begin of each record in a ring
 
 // RecordPrefix::padding of what is no record, but the unused end of a lap.
 inline constexpr std::uint8_t only_padding = 0xff;
 
 // What padding has, too: it may be as short as record_alignment.
 struct RecordPrefix {
-  std::uint32_t bytes;  // of all of it
-  std::uint16_t context_bytes;
-  Level level;
-  std::uint8_t padding;  // octets at the end, so that it is a multiple of record_alignment
+  std::uint32_t bytes;          // of all of it
+  std::uint16_t context_bytes;  // of the entries of the context
+  Level level;                  // of the record
+  std::uint8_t padding;         // octets at the end, so that it is a multiple of record_alignment
 };
 static_assert(sizeof(RecordPrefix) == record_alignment);
 
 struct RecordHead {
-  RecordPrefix prefix;
-  std::uint64_t ticks;
-  const char* pattern;
-  const Shape* shape;
+  RecordPrefix prefix;         // sizes and level
+  std::uint64_t ticks;         // of the ticks clock; see ticks.hpp
+  const char* pattern;         // null-terminated
+  const Shape* shape;          // of the arguments
   std::source_location where;  // one address, of a constant of the compiler's
-  const LoggerState* logger;
+  const LoggerState* logger;   // which made it; outlives the Log
 };
 static_assert(std::is_trivially_copyable_v<RecordHead> && sizeof(RecordHead) == 48);
 

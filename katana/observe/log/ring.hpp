@@ -29,17 +29,21 @@
 
 namespace katana::log {
 
-inline constexpr std::size_t cache_line_bytes = 64;
+inline constexpr std::size_t cache_line_bytes = 64;  // of every processor that katana runs on
 
 class Ring {
  public:
+  // free: no thread has it. open: a thread has it. closed: its thread has ended, and records may be
+  // left.
   enum class State : std::uint32_t { free, open, closed };  // closed: its thread has ended
 
+  // Before the first record; `capacity` is a power of two.
   void set_memory(char* data, std::uint64_t capacity) noexcept {
     data_ = data;
     mask_ = capacity - 1;
     limit_ = capacity / 2;
   }
+  // Bytes for records, padding included.
   std::uint64_t capacity() const noexcept { return mask_ + 1; }
 
   // Producer ---------------------------------------------------------------------------------
@@ -103,8 +107,8 @@ class Ring {
 
   // Both -------------------------------------------------------------------------------------
 
-  std::atomic<State> state{State::free};
-  std::atomic<std::uint32_t> thread_id{0};
+  std::atomic<State> state{State::free};    // free → open → closed → free
+  std::atomic<std::uint32_t> thread_id{0};  // gettid(2) of its thread; 0: none yet
 
  private:
   static void add(std::atomic<std::uint64_t>& counter, std::uint64_t count) noexcept {

@@ -30,8 +30,9 @@ class RingSet {
   RingSet(const RingSet&) = delete;
   RingSet& operator=(const RingSet&) = delete;
 
+  // The Log, or a thread that has a ring.
   void add_user() noexcept { users_.fetch_add(1, std::memory_order_relaxed); }
-  void remove_user() noexcept;
+  void remove_user() noexcept;  // the last user destroys the set
 
   // A ring for the calling thread, or null when all are taken.
   Ring* take() noexcept;
@@ -53,9 +54,10 @@ class RingSet {
 // it is one addition to the thread pointer; the end of the thread is told by a pthread key.
 struct ThreadSlot {
   std::uint64_t generation = 0;  // of the Log; 0 is none
-  Ring* ring = nullptr;
-  RingSet* set = nullptr;
+  Ring* ring = nullptr;          // null: the thread has none
+  RingSet* set = nullptr;        // whose ring it is
 };
+// By LogPlace::index.
 inline constinit thread_local std::array<ThreadSlot, logs_max> thread_slots{};
 
 // Gives `slot` a ring of `set`, and up the ring of an earlier Log. False: all rings are taken.

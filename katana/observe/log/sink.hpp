@@ -32,6 +32,7 @@
 
 namespace katana::log {
 
+// When a file is closed and another begun, and how many old ones stay.
 struct Rotation {
   std::uint64_t bytes_max = 0;  // with so many a new file is begun; 0: never
   Duration period = {};         // a file is of one period of UTC, as seconds(86'400); 0: any
@@ -44,13 +45,14 @@ enum class WhenSlow : std::uint8_t {
   wait,  // the writer waits for as long as the output moves, and rings fill meanwhile
 };
 
+// One output of a Log, and which records it gets.
 struct SinkOptions {
-  std::shared_ptr<Output> output = nullptr;
-  LayoutKind layout = LayoutKind::text;
-  Level level = Level::trace;
-  Rotation rotation = {};
-  std::uint32_t buffer_bytes = 64 * 1024;
-  Duration retry_after = seconds(1);
+  std::shared_ptr<Output> output = nullptr;     // REQUIRES that it is set
+  LayoutKind layout = LayoutKind::text;         // how records become bytes
+  Level level = Level::trace;                   // records below it are left out
+  Rotation rotation = {};                       // of file outputs; others ignore it
+  std::uint32_t buffer_bytes = 64 * 1024;       // collected before a write
+  Duration retry_after = seconds(1);            // a failed output is opened again so long after
   std::uint64_t queue_bytes_max = 1024 * 1024;  // that wait for the output
   WhenSlow when_slow = WhenSlow::wait;          // what a full queue does to new records
   Duration stalled_after = seconds(1);          // an output that has moved nothing for so long
@@ -65,14 +67,14 @@ SinkOptions binary_file(std::string path, Rotation rotation = {});
 // Where a sink says that it fails. By default standard error, which may be what fails: it must not
 // wait.
 using Report = std::function<void(Bytes line)>;
-void report_to_standard_error(Bytes line);
+void report_to_standard_error(Bytes line);  // one write(2) to descriptor 2, without waiting
 
 class Sink {
  public:
   // `runner`: null: one that does its work here.
   Sink(SinkOptions options, Report report, std::unique_ptr<OutputRunner> runner = nullptr);
 
-  Level level() const noexcept { return options_.level; }
+  Level level() const noexcept { return options_.level; }  // records below it are left out
   // The name of its output; reports name the sink by it.
   const std::string& name() const noexcept { return name_; }
   bool is_binary() const noexcept { return options_.layout == LayoutKind::binary; }
@@ -95,7 +97,7 @@ class Sink {
     if (outstanding_ > 0) runner_->tell_next();
   }
 
-  std::uint64_t written() const noexcept { return written_; }
+  std::uint64_t written() const noexcept { return written_; }  // records that the output has taken
   std::uint64_t lost() const noexcept { return lost_; }        // the output failed
   std::uint64_t dropped() const noexcept { return dropped_; }  // the queue was full
   // Records that the sink has accepted and that are neither written nor lost.
@@ -107,8 +109,8 @@ class Sink {
   }
   // What the log itself says of a failing or slow sink.
   struct Trouble {
-    std::string sink;
-    std::string reason;
+    std::string sink;    // name of its output
+    std::string reason;  // of the output's Error, or that it is slow
     std::uint64_t lost;  // dropped ones included
     bool failed;         // false: it was slow, or took nothing
   };

@@ -23,12 +23,13 @@ inline std::uint64_t now() noexcept {
   return use_counter ? __builtin_ia32_rdtsc() : now_by_clock();
 }
 #else
-std::uint64_t now() noexcept;
+std::uint64_t now() noexcept;  // any thread; a few nanoseconds
 #endif
 
 // The monotonic clock, exact to a few milliseconds, without a system call.
 Instant coarse_now() noexcept;
 
+// Turns ticks into time. Its owner calls follow() about once a second.
 class TickScale {
  public:
   // Measures the rate over at least a millisecond since the program was loaded, once in a process.
@@ -36,10 +37,12 @@ class TickScale {
   // For tests: one tick is a nanosecond, and tick 0 is the second 0 of 1970.
   static TickScale of_nanoseconds() noexcept { return TickScale(0, 0, 1.0); }
 
+  // Since 1970, UTC.
   std::int64_t wall_ns(std::uint64_t ticks) const noexcept {
     const auto since = static_cast<std::int64_t>(ticks - base_ticks_);  // may be before the base
     return base_ns_ + static_cast<std::int64_t>(static_cast<double>(since) * ns_per_tick_);
   }
+  // In a duration.
   std::uint64_t ticks_in(std::int64_t ns) const noexcept {
     return static_cast<std::uint64_t>(static_cast<double>(ns) / ns_per_tick_);
   }

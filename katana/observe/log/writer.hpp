@@ -33,7 +33,7 @@ class Writer {
   Writer(RingSet& rings, std::vector<SinkOptions> sinks, const Report& report,
          ticks::TickScale scale, const MakeRunner& make_runner = nullptr);
 
-  static constexpr std::uint64_t everything = UINT64_MAX;
+  static constexpr std::uint64_t everything = UINT64_MAX;  // a horizon that leaves no record behind
   // Takes what is there and not younger than the horizon. Returns how many octets of rings that
   // was.
   std::uint64_t pass(std::uint64_t horizon_ticks, Instant now);
@@ -59,12 +59,13 @@ class Writer {
   // Of each sink that has not written what was taken, and will not.
   void note_unwritten();
 
-  ticks::TickScale& scale() noexcept { return scale_; }
+  ticks::TickScale& scale() noexcept { return scale_; }  // turns ticks of records into time
+  // That were taken and counted as written.
   std::uint64_t records() const noexcept { return records_; }
-  std::uint64_t lost() const noexcept;
+  std::uint64_t lost() const noexcept;                // records that outputs failed to write
   std::uint64_t dropped_by_outputs() const noexcept;  // records that found a sink's queue full
   std::string trouble() const;  // of the first sink that has one, with its name; empty: none has
-  std::size_t site_count() const noexcept { return sites_.size(); }
+  std::size_t site_count() const noexcept { return sites_.size(); }  // call sites that have logged
 
  private:
   struct Source {

@@ -19,8 +19,9 @@
 
 namespace katana::metrics {
 
-inline constexpr std::size_t bounds_max = 512;
+inline constexpr std::size_t bounds_max = 512;  // of one histogram
 
+// Explicit upper bounds of a histogram's buckets.
 class Bounds {
  public:
   // None: one bucket for everything.
@@ -29,8 +30,9 @@ class Bounds {
   // last one is always there.
   static Result<Bounds> make(std::vector<double> bounds);
 
+  // With the one above the last bound.
   std::size_t bucket_count() const noexcept { return count_ + 1; }
-  std::span<const double> values() const noexcept { return {padded_.data(), count_}; }
+  std::span<const double> values() const noexcept { return {padded_.data(), count_}; }  // ascending
 
   // REQUIRES a value that is not NaN. Eight bounds at once, without a branch that depends on the
   // value: which bucket it will be is what a predictor cannot know.
@@ -61,7 +63,7 @@ std::vector<double> exponential_bounds(double start, double factor, std::size_t 
 // bits are 3 %, in 32 buckets for each power of two.
 class LogBuckets {
  public:
-  static constexpr unsigned precision_bits_max = 8;
+  static constexpr unsigned precision_bits_max = 8;  // wider histograms take too many cells
   // REQUIRES precision_bits ≤ precision_bits_max and value_max ≥ 2^precision_bits.
   explicit LogBuckets(unsigned precision_bits = 5,
                       std::uint64_t value_max = 60'000'000'000) noexcept;

@@ -40,28 +40,32 @@
 #if defined(__x86_64__)
 #define KATANA_ADD_IN_ONE_INSTRUCTION 1
 #else
+// 1: an addition is one instruction of the processor; a signal handler may add, too.
 #define KATANA_ADD_IN_ONE_INSTRUCTION 0
 #endif
 #endif
 
 namespace katana::metrics::cells {
 
+// Of the process; 8 bytes each, for each thread that adds.
 inline constexpr std::size_t cells_max = 4 * 1024 * 1024;
 
 // Consecutive cells. The first two of all belong to nobody: what is added there is never seen,
 // which is what a default-constructed instrument is for.
 struct Range {
-  std::size_t first = 0;
-  std::size_t count = 1;
+  std::size_t first = 0;  // index of the first cell
+  std::size_t count = 1;  // at least 1
 };
 // Where a cell is from the base of a thread's cells, in bytes: what handles keep, because adding it
 // takes no scaled index.
 using Offset = std::size_t;
+// Of the first cell.
 inline constexpr Offset offset_of(const Range& range) noexcept {
   return range.first * sizeof(std::uint64_t);
 }
-inline constexpr std::size_t nobodys_cells = 2;
+inline constexpr std::size_t nobodys_cells = 2;  // where default-constructed instruments count
 
+// What the first cell of a range holds: a count, or the bits of a double.
 enum class First : std::uint8_t { count, holds_double };
 // `count` cells that are all zero. REQUIRES count ≥ 1.
 Result<Range> take(std::size_t count, First first = First::count);
@@ -112,6 +116,7 @@ inline std::uint64_t* at(std::uint64_t* cells, Offset offset) noexcept {
   return reinterpret_cast<std::uint64_t*>(reinterpret_cast<char*>(cells) + offset);
 }
 
+// Adds to the calling thread's cell.
 inline void add(Offset offset, std::uint64_t count) noexcept {
   if (std::uint64_t* const cells = here()) [[likely]] {
     detail::add(*at(cells, offset), count);
@@ -119,6 +124,7 @@ inline void add(Offset offset, std::uint64_t count) noexcept {
     detail::add_to_ended(offset / sizeof(std::uint64_t), count);
   }
 }
+// Adds to the first cell of the range.
 inline void add(const Range& range, std::uint64_t count) noexcept { add(offset_of(range), count); }
 
 // Holds the lock under which cells are made, moved and added up: no thread that adds waits for it,

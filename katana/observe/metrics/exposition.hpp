@@ -22,12 +22,16 @@
 
 namespace katana::metrics {
 
+// Prometheus text 0.0.4, or OpenMetrics 1.0.
 enum class Format : std::uint8_t { prometheus, open_metrics };
 
+// Of Format::prometheus.
 inline constexpr std::string_view prometheus_content_type =
     "text/plain; version=0.0.4; charset=utf-8";
+// Of Format::open_metrics.
 inline constexpr std::string_view open_metrics_content_type =
     "application/openmetrics-text; version=1.0.0; charset=utf-8";
+// For the header Content-Type.
 constexpr std::string_view content_type(Format format) noexcept {
   return format == Format::prometheus ? prometheus_content_type : open_metrics_content_type;
 }

@@ -30,17 +30,20 @@
 
 namespace katana::metrics {
 
+// Kinds of instruments. observed_counter: its value is asked for at each scrape.
 enum class Kind : std::uint8_t { counter, gauge, observed_counter, histogram, log_histogram };
+// "counter", "gauge", "histogram": as a scraper is told.
 std::string_view kind_name(Kind kind) noexcept;
 
-inline constexpr std::size_t name_bytes_max = 200;
-inline constexpr std::size_t help_bytes_max = 1000;
-inline constexpr std::size_t labels_max = 16;
-inline constexpr std::size_t label_name_bytes_max = 64;
-inline constexpr std::size_t label_bytes_max = 256;
+inline constexpr std::size_t name_bytes_max = 200;       // of a metric
+inline constexpr std::size_t help_bytes_max = 1000;      // of Description::help
+inline constexpr std::size_t labels_max = 16;            // of one metric
+inline constexpr std::size_t label_name_bytes_max = 64;  // of one label
+inline constexpr std::size_t label_bytes_max = 256;      // of a label's value
 // What stands for the label values of the series that had no room: `{method="_overflow"}`.
 inline constexpr std::string_view overflow_value = "_overflow";
 
+// What registers a family. The same description again gives the same family.
 struct Description {
   std::string name = {};  // [a-zA-Z_:][a-zA-Z0-9_:]*; of a counter with or without "_total"
   std::string help = {};  // one sentence; required
@@ -54,8 +57,8 @@ struct Description {
 // How a log-linear histogram is told: its whole numbers by `divisor`.
 // Divided, because 63 / 1e9 is 6.3e-08 and 63 * 1e-9 is not.
 struct LogShape {
-  LogBuckets buckets = LogBuckets();
-  double divisor = 1e9;  // nanoseconds in, seconds out
+  LogBuckets buckets = LogBuckets();  // precision and largest value
+  double divisor = 1e9;               // nanoseconds in, seconds out
   // What a scraper is told: of each of these values, as they are counted, its bucket. Empty: the
   // buckets that end a power of two.
   std::vector<std::uint64_t> told = {};

@@ -39,9 +39,10 @@ namespace katana::metrics {
 // it is.
 enum class CheckKind : std::uint8_t { liveness, readiness };
 
+// One health check.
 struct Check {
-  std::string name;  // 1 to 100 bytes
-  CheckKind kind = CheckKind::readiness;
+  std::string name;                       // 1 to 100 bytes
+  CheckKind kind = CheckKind::readiness;  // in /health, or in /ready
   // An Error says why. May block; told by the token when nobody waits any more.
   std::function<Result<void>(std::stop_token)> run;
   Duration timeout = seconds(2);    // running longer is a failure
@@ -52,21 +53,24 @@ struct Check {
   bool may_block = true;
 };
 
+// Result of the last run. unknown: it has not run yet.
 enum class CheckStatus : std::uint8_t { passed, failed, timed_out, unknown };
-std::string_view status_name(CheckStatus status) noexcept;
+std::string_view status_name(CheckStatus status) noexcept;  // "passed", for JSON
 
+// A check's last result.
 struct CheckReport {
-  std::string name;
-  CheckKind kind = CheckKind::readiness;
-  CheckStatus status = CheckStatus::unknown;
-  std::string detail = {};  // why it failed
-  Duration took = {};       // of the last run that ended; of the present one when timed_out
-  Duration age = {};        // since the result was known; never had one: 0
-  bool required = true;
+  std::string name;                           // Check::name
+  CheckKind kind = CheckKind::readiness;      // Check::kind
+  CheckStatus status = CheckStatus::unknown;  // unknown until the first run has ended
+  std::string detail = {};                    // why it failed
+  Duration took = {};    // of the last run that ended; of the present one when timed_out
+  Duration age = {};     // since the result was known; never had one: 0
+  bool required = true;  // false: a failure is a warning
 };
 
+// The last results of all checks of one kind.
 struct HealthReport {
-  std::vector<CheckReport> checks;
+  std::vector<CheckReport> checks;  // in the order of add()
   // Every required check passed. No check at all: yes.
   bool healthy() const noexcept;
   // "fail", or "warn" when only checks that are not required have not passed.
@@ -79,7 +83,7 @@ class CheckState {
  public:
   explicit CheckState(Check check) : check_(std::move(check)) {}
 
-  const Check& check() const noexcept { return check_; }
+  const Check& check() const noexcept { return check_; }  // as it was added
   // True, and running from here on: nothing is running, and the last result is no longer fresh.
   bool begin_if_due(Instant now);
   void finish(Result<void> result, Instant now);
@@ -105,6 +109,7 @@ class CheckState {
   std::vector<std::shared_ptr<const std::function<void()>>> at_end_;
 };
 
+// The checks of a program. Its threads run those that are due.
 class HealthChecks {
  public:
   explicit HealthChecks(HealthOptions options = {});
@@ -113,6 +118,7 @@ class HealthChecks {
   HealthChecks(const HealthChecks&) = delete;
   HealthChecks& operator=(const HealthChecks&) = delete;
 
+  // An Error: the name is empty, too long or taken, or there is no thread for it.
   Result<void> add(Check check);
   // Starts every check of the kind whose result is not fresh.
   void refresh(CheckKind kind);

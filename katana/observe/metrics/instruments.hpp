@@ -23,6 +23,7 @@ class Counter {
  public:
   Counter() noexcept = default;
   explicit Counter(const cells::Range& cell) noexcept : offset_(cells::offset_of(cell)) {}
+  // About a nanosecond, without a lock.
   void add(std::uint64_t count = 1) const noexcept { cells::add(offset_, count); }
   // Of all threads. Takes a lock: for tests and reports, not for decisions in a hot path.
   std::uint64_t value() const noexcept {
@@ -42,9 +43,12 @@ class Gauge {
  public:
   Gauge() noexcept = default;
   explicit Gauge(std::atomic<double>& value) noexcept : value_(&value) {}
+  // The last one wins.
   void set(double value) const noexcept { value_->store(value, std::memory_order_relaxed); }
+  // May be negative.
   void add(double amount) const noexcept { value_->fetch_add(amount, std::memory_order_relaxed); }
-  void subtract(double amount) const noexcept { add(-amount); }
+  void subtract(double amount) const noexcept { add(-amount); }  // of what add() added
+  // At this moment.
   double value() const noexcept { return value_->load(std::memory_order_relaxed); }
 
  private:
@@ -100,10 +104,10 @@ class Histogram {
 
 // What a LogHistogram held at one moment.
 struct LogSnapshot {
-  LogBuckets buckets;
-  std::vector<std::uint64_t> counts;
-  std::uint64_t count = 0;
-  std::uint64_t sum = 0;
+  LogBuckets buckets;                 // which bucket has which values
+  std::vector<std::uint64_t> counts;  // by bucket
+  std::uint64_t count = 0;            // of all buckets
+  std::uint64_t sum = 0;              // of all observations, as they were counted
 
   // The largest value of the bucket that holds the observation of rank ⌈q × count⌉, 0 ≤ q ≤ 1: off
   // by at most 2^-precision_bits. 0 when there is none.

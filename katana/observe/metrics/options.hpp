@@ -21,7 +21,7 @@ struct RegistryOptions {
 
 struct HealthOptions {
   std::function<Instant()> clock = {};  // monotonic; none: the system's
-  Duration stop_timeout = seconds(2);
+  Duration stop_timeout = seconds(2);   // how long the destructor waits for running checks
   // False: no check gets a thread; one that may block blocks whoever asks. For tests, where time is
   // virtual and waits for no thread.
   bool threads = true;

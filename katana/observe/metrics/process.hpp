@@ -18,22 +18,23 @@
 
 namespace katana::metrics {
 
+// One reading of /proc/self.
 struct ProcessStatistics {
   double cpu_seconds = 0;         // user and system
   double start_time_seconds = 0;  // Unix time
-  double resident_bytes = 0;
-  double virtual_bytes = 0;
-  double threads = 0;
-  double open_fds = 0;
-  double max_fds = 0;  // +Inf: unlimited
+  double resident_bytes = 0;      // in RAM
+  double virtual_bytes = 0;       // of address space
+  double threads = 0;             // at present
+  double open_fds = 0;            // at present
+  double max_fds = 0;             // +Inf: unlimited
 };
 
 // What the kernel counts in.
 struct ProcessUnits {
-  double ticks_per_second = 100;
-  double page_bytes = 4096;
+  double ticks_per_second = 100;  // of CPU times in /proc/self/stat (_SC_CLK_TCK)
+  double page_bytes = 4096;       // of sizes in /proc/self/stat (_SC_PAGESIZE)
 };
-ProcessUnits system_units() noexcept;
+ProcessUnits system_units() noexcept;  // of this machine
 
 // `root` is where proc is mounted. `start_time_seconds` is what an earlier call found, which does
 // not change and is costly to find; 0: it is to be found.

@@ -39,6 +39,7 @@ class Registry {
   Registry(const Registry&) = delete;
   Registry& operator=(const Registry&) = delete;
 
+  // Counters, gauges, and counters whose value is read at each scrape.
   Result<Family<Counter>> counters(Description description);
   Result<Family<Gauge>> gauges(Description description);
   Result<Family<ObservedCounter>> observed_counters(Description description);

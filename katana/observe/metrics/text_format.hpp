@@ -29,7 +29,7 @@ void append_help(std::string& out, std::string_view help, bool escape_quote);
 // As OpenMetrics wants `le`: "0.1", "1.0", "1e-05", "1e+06".
 std::string canonical_number(double value);
 
-inline constexpr std::size_t value_bytes_max = 32;
+inline constexpr std::size_t value_bytes_max = 32;  // of a number as text
 
 // At most value_bytes_max octets. Returns the end.
 inline char* write_value(char* out, std::uint64_t value) noexcept {

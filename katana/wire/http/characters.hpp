@@ -8,6 +8,7 @@
 
 namespace katana::http {
 
+// Classes of characters; a set of them is their bitwise or.
 enum CharacterClass : std::uint8_t {
   token_character = 1 << 0,  // tchar, RFC 9110 §5.6.2
   value_character =
@@ -59,10 +60,12 @@ inline constexpr auto character_table = make_character_table();
 
 }  // namespace detail
 
+// Whether it is of one of the wanted classes.
 constexpr bool is(char c, CharacterClass wanted) noexcept {
   return (detail::character_table[static_cast<unsigned char>(c)] & wanted) != 0;
 }
 
+// True for empty text.
 constexpr bool all_are(Bytes text, CharacterClass wanted) noexcept {
   for (const char c : text) {
     if (!is(c, wanted)) return false;
@@ -70,6 +73,7 @@ constexpr bool all_are(Bytes text, CharacterClass wanted) noexcept {
   return true;
 }
 
+// ASCII only.
 constexpr char to_lower(char c) noexcept {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
 }

@@ -20,7 +20,7 @@ namespace katana::http {
 
 // In the order in which they are preferred when a peer likes them equally.
 enum class Coding : std::uint8_t { brotli, zstd, gzip, identity };
-inline constexpr std::size_t coding_count = 4;
+inline constexpr std::size_t coding_count = 4;  // for arrays by Coding
 
 // "br", "zstd", "gzip", "identity".
 Bytes coding_name(Coding coding) noexcept;
@@ -31,9 +31,11 @@ std::optional<Coding> coding_from(Bytes name) noexcept;
 class Codings {
  public:
   constexpr Codings() noexcept = default;
+  // No effect if it is there.
   constexpr void insert(Coding coding) noexcept {
     bits_ = static_cast<std::uint8_t>(bits_ | bit(coding));
   }
+  // Whether it was inserted.
   constexpr bool contains(Coding coding) const noexcept { return (bits_ & bit(coding)) != 0; }
   constexpr bool empty() const noexcept { return bits_ == 0; }
   constexpr bool operator==(const Codings&) const noexcept = default;
@@ -52,6 +54,7 @@ class AcceptedCodings {
   // that it can decode usually cannot.
   explicit AcceptedCodings(const Head& head) noexcept;
 
+  // 0 to 1000; 0: refused.
   unsigned quality(Coding coding) const noexcept {
     return qualities_[static_cast<std::size_t>(coding)];
   }

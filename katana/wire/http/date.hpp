@@ -17,7 +17,7 @@
 
 namespace katana::http {
 
-inline constexpr std::size_t date_bytes = 29;
+inline constexpr std::size_t date_bytes = 29;  // of "Sun, 06 Nov 1994 08:49:37 GMT"
 
 // The last second that fits: Fri, 31 Dec 9999 23:59:59 GMT.
 inline constexpr std::int64_t date_seconds_max = 253'402'300'799;

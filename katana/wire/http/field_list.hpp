@@ -19,6 +19,7 @@
 
 namespace katana::http {
 
+// Reads the elements of one list, from the first to the last.
 class ListReader {
  public:
   constexpr explicit ListReader(Bytes value) noexcept : rest_(value) {}

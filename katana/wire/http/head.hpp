@@ -17,13 +17,15 @@
 
 namespace katana::http {
 
+// A part of a head.
 struct Slice {
-  std::uint16_t at = 0;
+  std::uint16_t at = 0;  // offset from Head::base()
   std::uint16_t size = 0;
 };
 
+// One header line.
 struct Field {
-  Slice name;
+  Slice name;   // as sent; compare ignoring case
   Slice value;  // without surrounding white space
 };
 
@@ -34,8 +36,9 @@ inline constexpr std::size_t head_bytes_capacity = 65'535;
 
 class Head {
  public:
-  Method method() const noexcept { return method_; }
-  Bytes method_text() const noexcept { return text(method_text_); }
+  Method method() const noexcept { return method_; }                 // extension: see method_text()
+  Bytes method_text() const noexcept { return text(method_text_); }  // as sent
+  // As sent: path and query in most requests.
   Bytes target() const noexcept { return text(target_); }
   // The target is a path that is normal as it stands, and nothing else: origin-form without query,
   // escapes and dots.
@@ -43,8 +46,10 @@ class Head {
   // 1 for HTTP/1.1, 0 for HTTP/1.0; the highest minor version that both sides know otherwise.
   unsigned minor_version() const noexcept { return minor_version_; }
 
-  std::size_t field_count() const noexcept { return field_count_; }
+  std::size_t field_count() const noexcept { return field_count_; }  // repeated headers count each
+  // As sent; REQUIRES index < field_count().
   Bytes name(std::size_t index) const noexcept { return text(fields_[index].name); }
+  // Without surrounding white space; REQUIRES index < field_count().
   Bytes value(std::size_t index) const noexcept { return text(fields_[index].value); }
   // The first field of that name, ignoring case (RFC 9110 §5.1).
   std::optional<Bytes> find(Bytes name) const noexcept {

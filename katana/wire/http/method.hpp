@@ -9,8 +9,9 @@
 
 namespace katana::http {
 
+// The methods that have a name here; extension: any other token.
 enum class Method : std::uint8_t {
-  get,
+  get,  // RFC 9110 §9.3, as for the next seven
   head,
   post,
   put,
@@ -18,10 +19,11 @@ enum class Method : std::uint8_t {
   connect,
   options,
   trace,
-  patch,
-  extension
+  patch,     // RFC 5789
+  extension  // any other token: Head::method_text()
 };
 
+// Names by Method; extension has none.
 inline constexpr std::array<Bytes, 9> method_names = {
     "GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH"};
 

@@ -28,6 +28,7 @@
 
 namespace katana::http {
 
+// Limits of one form. Beyond them the reader refuses with the reason.
 struct MultipartLimits {
   std::size_t head_bytes_max = 8 * 1024;  // of one part; the caller has to hold as many
   std::size_t head_fields_max = 16;
@@ -36,14 +37,16 @@ struct MultipartLimits {
   std::size_t preamble_bytes_max = 1024;      // before the first part
 };
 
+// What next() reports. need_bytes: nothing, until more input comes.
 enum class MultipartEvent : std::uint8_t { need_bytes, part, content, part_end, end, refused };
 
 //   malformed       not multipart/form-data
 //   head_too_large  of a part
 //   too_many_parts
 //   part_too_large
+// Why a form was refused:
 enum class MultipartRefusal : std::uint8_t {
-  none,
+  none,  // it was not
   malformed,
   head_too_large,
   too_many_parts,
@@ -54,8 +57,8 @@ enum class MultipartRefusal : std::uint8_t {
 struct MultipartPart {
   Bytes name;      // as it was sent: browsers send UTF-8, and %22 for a quote (RFC 7578 §5.1)
   Bytes filename;  // the same; never a path to write to
-  bool has_filename = false;
-  Bytes content_type;  // empty: text/plain (RFC 7578 §4.4)
+  bool has_filename = false;  // false: the part is no file
+  Bytes content_type;         // empty: text/plain (RFC 7578 §4.4)
 };
 
 class MultipartReader {
@@ -67,14 +70,15 @@ class MultipartReader {
   // REQUIRES a boundary as boundary_of() gives it.
   explicit MultipartReader(Bytes boundary, const MultipartLimits& limits = {}) noexcept;
 
+  // What one call of next() did.
   struct Step {
-    MultipartEvent event;
-    std::size_t consumed;
+    MultipartEvent event;  // at most one for each call
+    std::size_t consumed;  // bytes of the input that are done with
   };
   // REQUIRES `input` to begin with what the last call did not consume.
   Step next(Bytes input) noexcept;
 
-  const MultipartPart& part() const noexcept { return part_; }
+  const MultipartPart& part() const noexcept { return part_; }  // of the last MultipartEvent::part
   // What Event::content reported.
   Bytes content() const noexcept { return content_; }
   MultipartRefusal refusal() const noexcept { return refusal_; }

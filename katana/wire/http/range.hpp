@@ -22,10 +22,11 @@ namespace katana::http {
 // More ranges than this in one field, and the whole is sent instead.
 inline constexpr std::size_t ranges_max = 16;
 
+// Bytes of a representation.
 struct ByteRange {
-  std::uint64_t first = 0;
+  std::uint64_t first = 0;  // offset, from 0
   std::uint64_t size = 0;
-  std::uint64_t last() const noexcept { return first + size - 1; }
+  std::uint64_t last() const noexcept { return first + size - 1; }  // offset of the last byte
   bool operator==(const ByteRange&) const = default;
 };
 
@@ -34,12 +35,14 @@ struct ByteRange {
 //   unsatisfiable  416: nothing of it is there
 enum class RangeKind : std::uint8_t { none, satisfiable, unsatisfiable };
 
+// The header Range, judged for a representation of a known size.
 class Ranges {
  public:
   // What `value` of a Range field means for a representation of `size` bytes.
   static Ranges parse(Bytes value, std::uint64_t size) noexcept;
 
-  RangeKind kind() const noexcept { return kind_; }
+  RangeKind kind() const noexcept { return kind_; }  // decides the status: 200, 206 or 416
+  // Empty unless satisfiable.
   std::span<const ByteRange> all() const noexcept { return {ranges_.data(), count_}; }
 
  private:

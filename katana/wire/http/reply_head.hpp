@@ -13,13 +13,14 @@
 
 namespace katana::http {
 
+// The length of the body is not known when the head is written.
 inline constexpr std::int64_t unknown_length = -1;
 
 struct ReplyHead {
-  unsigned status = 200;
-  Bytes content_type;  // empty: no Content-Type field
-  Bytes fields;
-  std::int64_t content_length = unknown_length;
+  unsigned status = 200;                         // three digits
+  Bytes content_type;                            // empty: no Content-Type field
+  Bytes fields;                                  // of the handler; complete lines
+  std::int64_t content_length = unknown_length;  // bytes of the body
   Bytes more_fields = {};  // as `fields`: of whoever sends the reply, not of whoever made it
 };
 

@@ -21,10 +21,10 @@ namespace katana::http {
 inline constexpr std::size_t trace_parent_bytes = 55;  // of version 00
 
 struct TraceParent {
-  Bytes trace;   // 32 digits
-  Bytes parent;  // 16 digits
-  std::uint8_t flags = 0;
-  bool sampled() const noexcept { return (flags & 1) != 0; }
+  Bytes trace;                                                // 32 digits
+  Bytes parent;                                               // 16 digits
+  std::uint8_t flags = 0;                                     // two hexadecimal digits, as a number
+  bool sampled() const noexcept { return (flags & 1) != 0; }  // the caller records this trace
 };
 
 // A later version may have more behind the flags, after a '-'; what is known of it is read.

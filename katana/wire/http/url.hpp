@@ -47,10 +47,11 @@ namespace katana::http {
 // RFC 9112 §3.2.1 to §3.2.4.
 enum class TargetForm : std::uint8_t { origin, absolute, authority, asterisk };
 
+// A request target, split. Nothing is decoded.
 struct Target {
-  TargetForm form = TargetForm::origin;
-  Bytes scheme;            // absolute-form only, as sent: compare ignoring case
-  Bytes authority;         // absolute-form and authority-form only
+  TargetForm form = TargetForm::origin;  // decides which of the parts there are
+  Bytes scheme;                          // absolute-form only, as sent: compare ignoring case
+  Bytes authority;                       // absolute-form and authority-form only
   Bytes path;              // raw, begins with "/"; empty in authority-form and asterisk-form
   Bytes query;             // raw, without the "?"
   bool has_query = false;  // tells "/?" from "/"
@@ -95,9 +96,10 @@ std::optional<Target> split_rare_form(Bytes target, Method method) noexcept;
 // "1.2.3.999", is a name.
 [[nodiscard]] bool valid_authority(Bytes authority) noexcept;
 
+// Host and port of an authority, split.
 struct Authority {
-  Bytes host;  // as it stands, but without the brackets of an IP literal
-  bool bracketed = false;
+  Bytes host;                         // as it stands, but without the brackets of an IP literal
+  bool bracketed = false;             // IPv6, or a future IP literal
   std::optional<std::uint16_t> port;  // nullopt: missing or empty
 };
 

@@ -32,11 +32,12 @@ namespace katana::http1 {
 
 class ChunkedDecoder {
  public:
+  // What one call of next() did.
   struct Step {
-    std::size_t consumed;
-    Bytes content;  // in the consumed input; empty: more input is needed, or the end
-    bool done;
-    Refusal refusal;
+    std::size_t consumed;  // bytes of the input that are done with
+    Bytes content;         // in the consumed input; empty: more input is needed, or the end
+    bool done;             // the last chunk and the trailers were read
+    Refusal refusal;       // none: it may be called again
   };
 
   // `folds`: trailers may be folded. A user agent reads them, a server refuses (RFC 9112 §5.2).

@@ -13,12 +13,13 @@
 
 namespace katana::http1 {
 
+// Headers that say how a message is framed.
 enum class KnownField : std::uint8_t {
-  content_length,
-  transfer_encoding,
-  connection,
-  expect,
-  upgrade
+  content_length,     // RFC 9112 §6.2
+  transfer_encoding,  // RFC 9112 §6.1
+  connection,         // RFC 9110 §7.6.1
+  expect,             // RFC 9110 §10.1.1
+  upgrade             // RFC 9110 §7.8
 };
 
 // Decimal digits only, and a value that fits 63 bits (RFC 9110 §8.6).

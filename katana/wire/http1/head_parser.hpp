@@ -28,17 +28,19 @@
 
 namespace katana::http1 {
 
+// What follows the head: nothing, Content-Length bytes, or chunks.
 enum class ContentKind : std::uint8_t { none, length, chunked };
 
 // What a head says about the message around it.
 struct Framing {
-  ContentKind content = ContentKind::none;
-  bool keep_alive = true;            // the peer would send another request
-  bool expects_continue = false;     // Expect: 100-continue
-  bool wants_upgrade = false;        // Upgrade with Connection: upgrade
-  std::uint64_t content_length = 0;  // of ContentKind::length
+  ContentKind content = ContentKind::none;  // decides whether content_length counts
+  bool keep_alive = true;                   // the peer would send another request
+  bool expects_continue = false;            // Expect: 100-continue
+  bool wants_upgrade = false;               // Upgrade with Connection: upgrade
+  std::uint64_t content_length = 0;         // of ContentKind::length
 };
 
+// Whether the head is accepted, needs more bytes, or is answered with an error.
 enum class HeadVerdict : std::uint8_t { complete, incomplete, refused };
 
 // How far check_lines() has come in a head that is not complete. Kept by the machine between reads.
@@ -48,19 +50,20 @@ struct LineProgress {
   std::uint16_t lines = 0;     // judged so far
 };
 
+// Result of the parser.
 struct HeadResult {
-  HeadVerdict verdict;
-  Refusal refusal = Refusal::none;
-  std::size_t bytes = 0;  // of a head that is right in form, with its last CRLF; else 0
+  HeadVerdict verdict;              // decides which of the members below count
+  Refusal refusal = Refusal::none;  // of HeadVerdict::refused
+  std::size_t bytes = 0;            // of a head that is right in form, with its last CRLF; else 0
 };
 
 // The Host that came last, and that was plain (plain_host_end()): a server has few, so the next one
 // is nearly always the same, and a comparison is cheaper than another look at each character.
 struct KnownHost {
-  static constexpr std::size_t bytes_min = 8;
-  static constexpr std::size_t bytes_max = 32;
-  std::array<char, bytes_max> line;  // the value and its CRLF
-  std::size_t size = SIZE_MAX;       // which nothing is long enough for: none is known
+  static constexpr std::size_t bytes_min = 8;   // a shorter line is not worth a comparison
+  static constexpr std::size_t bytes_max = 32;  // a longer line is not kept
+  std::array<char, bytes_max> line;             // the value and its CRLF
+  std::size_t size = SIZE_MAX;                  // which nothing is long enough for: none is known
 };
 
 class HeadParser {

@@ -42,6 +42,7 @@ struct ValueTable {
   alignas(32) std::array<std::uint8_t, 32> del;      // which is not
 };
 
+// The table of the characters that `wanted` has.
 constexpr NibbleTable make_nibble_table(http::CharacterClass wanted) {
   NibbleTable table{};
   for (unsigned value = 0; value < 128; ++value) {
@@ -78,10 +79,13 @@ template <class Table>
   return *at;
 }
 
+// Computed by the compiler.
 template <http::CharacterClass wanted>
 inline constexpr NibbleTable nibble_table = make_nibble_table(wanted);
 
+// The kernels without vector instructions.
 struct ScalarKernels {
+  // The first byte of [p, end) that is not of `wanted`; `end`: there is none.
   template <http::CharacterClass wanted>
   static const char* find_not(const char*, const char* p, const char* end) noexcept {
     while (p != end && http::is(*p, wanted)) ++p;

@@ -13,6 +13,7 @@ namespace katana::http1 {
 // What head_bytes_max may be at most: the empty line behind the fields needs two more.
 inline constexpr std::size_t head_bytes_limit = http::head_bytes_capacity - 2;
 
+// Limits of one connection; beside each the status that answers what exceeds it.
 struct Limits {
   std::size_t request_line_bytes_max = 8 * 1024;     // 414; without its CRLF
   std::size_t head_bytes_max = 16 * 1024;            // 431; at most head_bytes_limit
@@ -50,8 +51,8 @@ static_assert(are_valid(Limits()));
 // Which instructions find the end of a token. All give the same result; tests compare them.
 // A processor has some of them.
 enum class Kernels : std::uint8_t { scalar, sse42, avx2, neon };
-bool supported(Kernels kernels) noexcept;
-Kernels best_kernels() noexcept;
+bool supported(Kernels kernels) noexcept;  // whether this processor has them
+Kernels best_kernels() noexcept;           // the fastest that this processor has
 
 }  // namespace katana::http1
 

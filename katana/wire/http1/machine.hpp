@@ -44,12 +44,13 @@ struct Context {
       : limits(given), parser(limits, kernels) {}
   Context(const Context&) = delete;
 
-  const Limits limits;
-  HeadParser parser;
-  http::Head head;
-  HeadWriter head_writer;
+  const Limits limits;     // of all connections
+  HeadParser parser;       // for request heads
+  http::Head head;         // of the request at hand; valid after Event::head
+  HeadWriter head_writer;  // for reply heads
 };
 
+// What next() reports.
 enum class Event : std::uint8_t {
   need_bytes,  // nothing to report until more bytes come
   head,        // Context::head is a request; its slices are borrowed from `input`
@@ -59,10 +60,11 @@ enum class Event : std::uint8_t {
   closed,      // the connection is over
 };
 
+// Result of next().
 struct Step {
-  Event event;
-  bool last;  // with head and content: the request is complete
-  std::size_t consumed;
+  Event event;           // at most one for each call
+  bool last;             // with head and content: the request is complete
+  std::size_t consumed;  // bytes of the input that are done with
 };
 
 class Machine {

@@ -12,6 +12,7 @@
 #include "katana/wire/http1/kernels.hpp"
 
 #ifndef KATANA_TARGET
+// The attribute that allows a kernel's instructions; its source defines it.
 #define KATANA_TARGET
 #endif
 

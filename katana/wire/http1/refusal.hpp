@@ -12,8 +12,9 @@
 
 namespace katana::http1 {
 
+// Why a request is refused. refusal_texts has the status and the sentence of each.
 enum class Refusal : std::uint8_t {
-  none,
+  none,  // the request is acceptable
   bad_request_line,
   request_line_too_long,
   unsupported_version,
@@ -48,11 +49,13 @@ enum class Refusal : std::uint8_t {
   count_,
 };
 
+// Status and sentence that answer a Refusal.
 struct RefusalText {
-  std::uint16_t status;
+  std::uint16_t status;  // 4xx or 5xx
   Bytes detail;
 };
 
+// Status and sentence by Refusal.
 inline constexpr std::array<RefusalText, static_cast<std::size_t>(Refusal::count_)> refusal_texts =
     {{
         {0, ""},
@@ -94,6 +97,7 @@ inline constexpr std::array<RefusalText, static_cast<std::size_t>(Refusal::count
         {400, "The connection ended inside the request (RFC 9112 §8)."},
     }};
 
+// Lives as long as the program.
 constexpr const RefusalText& text_of(Refusal refusal) noexcept {
   return refusal_texts[static_cast<std::size_t>(refusal)];
 }

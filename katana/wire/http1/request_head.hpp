@@ -17,10 +17,10 @@
 namespace katana::http1 {
 
 struct RequestHead {
-  Bytes method = "GET";
-  Bytes target = "/";
-  Bytes host;
-  Bytes fields = {};  // complete lines "name: value" CRLF that passed http::valid_field()
+  Bytes method = "GET";  // a token
+  Bytes target = "/";    // path and query; with a proxy a whole URL
+  Bytes host;            // value of Host
+  Bytes fields = {};     // complete lines "name: value" CRLF that passed http::valid_field()
   std::int64_t content_length = http::unknown_length;  // that: no Content-Length is sent
   bool close = false;                                  // it is the last on its connection
 };
@@ -28,6 +28,7 @@ struct RequestHead {
 // `fields` is not looked at.
 bool is_sendable(const RequestHead& head) noexcept;
 
+// Room that write_request_head() needs.
 std::size_t request_head_bytes_max(const RequestHead& head) noexcept;
 
 // Returns its end. REQUIRES is_sendable(head).

@@ -32,26 +32,27 @@ namespace katana::http1 {
 
 // What a head says about its reply.
 struct ReplyFacts {
-  static constexpr std::int64_t no_length = -1;
-  std::int64_t content_length = no_length;
-  std::uint16_t status = 0;
-  bool old_version = false;  // HTTP/1.0
-  bool closes = false;
-  bool keeps_alive = false;
-  bool has_coding = false;
-  bool chunked = false;  // it is the last coding
-  bool folded = false;   // a field takes several lines: see unfold()
+  static constexpr std::int64_t no_length = -1;  // no Content-Length
+  std::int64_t content_length = no_length;       // of the header; no_length: there is none
+  std::uint16_t status = 0;                      // 100 to 999
+  bool old_version = false;                      // HTTP/1.0
+  bool closes = false;                           // Connection: close
+  bool keeps_alive = false;                      // Connection: keep-alive
+  bool has_coding = false;                       // Transfer-Encoding is there
+  bool chunked = false;                          // it is the last coding
+  bool folded = false;                           // a field takes several lines: see unfold()
 };
 
 // One for each thread; connections share it.
 class HeadMemo {
  public:
+  // Whether `input` begins with the remembered head.
   bool matches(Bytes input) const noexcept {
     return size_ != 0 && input.starts_with(Bytes(text_.data(), size_));
   }
   std::size_t size() const noexcept { return size_; }
-  const ReplyFacts& facts() const noexcept { return facts_; }
-  void remember(Bytes head, const ReplyFacts& facts) noexcept;
+  const ReplyFacts& facts() const noexcept { return facts_; }   // of the remembered head
+  void remember(Bytes head, const ReplyFacts& facts) noexcept;  // a long head is not remembered
 
  private:
   std::array<char, 1024> text_;
@@ -61,22 +62,25 @@ class HeadMemo {
 
 class ResponseMachine {
  public:
-  static constexpr std::size_t head_bytes_max = 64 * 1024;
-  static constexpr unsigned interim_max = 64;  // before one reply
+  static constexpr std::size_t head_bytes_max = 64 * 1024;  // a longer head is malformed
+  static constexpr unsigned interim_max = 64;               // before one reply
 
+  // What next() reports.
   enum class Event : std::uint8_t {
-    needs_more,
-    interim,    // a 1xx reply was skipped
-    content,    // some content of the reply, and more will come
-    complete,   // the reply is whole; `content` is the last of it
-    malformed,  // the connection is good for nothing more
+    needs_more,  // nothing until more bytes come
+    interim,     // a 1xx reply was skipped
+    content,     // some content of the reply, and more will come
+    complete,    // the reply is whole; `content` is the last of it
+    malformed,   // the connection is good for nothing more
   };
+  // Result of next().
   struct Step {
-    Event event;
-    std::size_t consumed;
-    Bytes content;
+    Event event;           // at most one for each call
+    std::size_t consumed;  // bytes of the input that are done with
+    Bytes content;         // of the reply's body; borrowed from the input
   };
 
+  // Forgets everything; the next byte begins a reply.
   void begin_connection() noexcept { *this = ResponseMachine(); }
   // At most one event. `to_head`: the request that the next reply answers was HEAD. Unless the
   // event is needs_more there may be another in the rest of the input.

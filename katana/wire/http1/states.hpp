@@ -11,6 +11,7 @@
 
 namespace katana::http1 {
 
+// Where a connection stands between two calls.
 enum class State : std::uint8_t {
   idle,     // between requests
   head,     // part of a head has arrived
@@ -21,10 +22,11 @@ enum class State : std::uint8_t {
   closed,   // nothing more is read
 };
 
+// What moves a connection from one state to the next.
 enum class Cause : std::uint8_t {
-  head_begins,
-  request_ends,  // the head of a request without content, or the last of its content
-  content_begins,
+  head_begins,     // the first byte of a request
+  request_ends,    // the head of a request without content, or the last of its content
+  content_begins,  // the head is complete, and a body follows
   reply_ends,
   reply_ends_early,  // before the content did, and little of that is left
   reply_ends_last,   // and the connection ends with it
@@ -33,14 +35,17 @@ enum class Cause : std::uint8_t {
   end,  // the peer ended between requests, or was idle for too long
 };
 
+// One allowed move.
 struct Transition {
-  State from;
-  Cause cause;
-  State to;
+  State from;   // state before
+  Cause cause;  // what happened
+  State to;     // state after
 };
 
+// Names by State, for the diagram.
 inline constexpr std::array<Bytes, 7> state_names = {"idle",    "head",    "content", "reply",
                                                      "discard", "refused", "closed"};
+// Names by Cause, for the diagram.
 inline constexpr std::array<Bytes, 9> cause_names = {"first byte of a head",
                                                      "request complete",
                                                      "head complete, content follows",
@@ -51,6 +56,7 @@ inline constexpr std::array<Bytes, 9> cause_names = {"first byte of a head",
                                                      "refusal",
                                                      "end of input or idle timeout"};
 
+// Every allowed move.
 inline constexpr std::array<Transition, 18> transitions = {{
     {State::idle, Cause::head_begins, State::head},
     {State::idle, Cause::request_ends, State::reply},

@@ -17,7 +17,7 @@ namespace katana::http2 {
 
 // Of the static table, by name.
 enum class StaticName : std::uint8_t {
-  authority = 1,
+  authority = 1,  // RFC 7541, appendix A, as the others
   method = 2,
   path = 4,
   scheme = 6,
@@ -57,10 +57,11 @@ char* put_lines(char* to, Bytes lines) noexcept;
 // smaller that is confirmed, once, in front of the next block (RFC 7541 §4.2).
 class OwnTable {
  public:
+  // The other side's SETTINGS_HEADER_TABLE_SIZE.
   void on_setting(std::uint32_t header_table_size) noexcept {
     if (header_table_size < 4096 && !is_off_) is_due_ = true;
   }
-  bool is_due() const noexcept { return is_due_; }
+  bool is_due() const noexcept { return is_due_; }  // put() has something to write
   // At most one byte.
   char* put(char* to) noexcept {
     if (!is_due_) [[likely]] {

@@ -31,6 +31,7 @@ class Budget {
     return true;
   }
 
+  // Never above `most`.
   void earn(std::uint32_t more, std::uint32_t most) noexcept {
     left_ = std::min(left_ + more, most);
   }
@@ -49,13 +50,14 @@ class Budget {
 // them again and again, as it has with PING and WINDOW_UPDATE.
 class IdleBudget {
  public:
-  static constexpr std::uint32_t use_bytes = 8;  // gRPC's smallest messages have five and more
-  static constexpr std::uint32_t frame_cost = 1;
-  static constexpr std::uint32_t settings_cost = 16;
+  static constexpr std::uint32_t use_bytes = 8;       // gRPC's smallest messages have five and more
+  static constexpr std::uint32_t frame_cost = 1;      // of most frames without use
+  static constexpr std::uint32_t settings_cost = 16;  // of SETTINGS, which cost an answer
 
   IdleBudget(const Limits& limits, Instant now) noexcept
       : units_(limits.idle_frames_max * use_bytes, now) {}
 
+  // False: the budget is used up, and the connection ends.
   bool spend(const Limits& limits, Instant now, std::uint32_t cost) noexcept {
     return units_.spend(now, cost * use_bytes, limits.idle_frames_max * use_bytes,
                         limits.idle_frames_per_s * use_bytes);

@@ -48,8 +48,8 @@ struct ClientContext {
   }
   ClientContext(const ClientContext&) = delete;
 
-  const Limits limits;
-  ReplyReader reader;  // of the head or the trailers reported last, by whichever machine
+  const Limits limits;  // of all connections
+  ReplyReader reader;   // of the head or the trailers reported last, by whichever machine
   std::array<char, http::head_bytes_capacity> block;  // of the request that is being begun
 };
 
@@ -57,12 +57,13 @@ struct ClientContext {
 // something larger. After it was let go of it may be given to begin() again, made anew.
 // In a list in the order in which they began.
 struct ClientStream : StreamFlow, ListHook<ClientStream> {
-  ClientStreamState state = ClientStreamState::idle;
-  bool is_head_request = false;
-  bool has_head = false;  // the reply's, interim ones apart
-  std::uint8_t interims = 0;
+  ClientStreamState state = ClientStreamState::idle;  // moves by client_states.hpp
+  bool is_head_request = false;                       // the reply has no body
+  bool has_head = false;                              // the reply's, interim ones apart
+  std::uint8_t interims = 0;                          // 1xx replies so far
 };
 
+// What next() reports.
 enum class ClientEvent : std::uint8_t {
   need_bytes,  // nothing to report: go on with what was not consumed, if anything was
   interim,     // ClientContext::reader has a 1xx head
@@ -78,7 +79,7 @@ enum class ClientEvent : std::uint8_t {
 // Why a stream was given up. After refused and unprocessed, and only then, it is certain that the
 // server did nothing about the request, which may be sent again (RFC 9113 §8.7).
 enum class Lost : std::uint8_t {
-  none,
+  none,         // the stream goes on
   reset,        // by the server, with `code`
   refused,      // likewise, REFUSED_STREAM
   unprocessed,  // it is behind the last that a GOAWAY names
@@ -86,18 +87,19 @@ enum class Lost : std::uint8_t {
   too_large,    // the reply's head
 };
 
+// Result of next().
 struct ClientStep {
-  ClientEvent event = ClientEvent::need_bytes;
-  Lost lost = Lost::none;
-  bool last = false;  // with head, content and trailers: the reply is complete
-  ErrorCode code = ErrorCode::no_error;
-  std::size_t consumed = 0;
-  ClientStream* stream = nullptr;
+  ClientEvent event = ClientEvent::need_bytes;  // at most one for each call
+  Lost lost = Lost::none;                       // with ClientEvent::lost: why
+  bool last = false;                     // with head, content and trailers: the reply is complete
+  ErrorCode code = ErrorCode::no_error;  // of Lost::reset
+  std::size_t consumed = 0;              // bytes of the input that are done with
+  ClientStream* stream = nullptr;        // which the event is about; null: the connection
 };
 
 // What became of a request to be begun.
 enum class Begun : std::uint8_t {
-  yes,
+  yes,        // its head was written
   not_now,    // see can_begin()
   no_room,    // in the outbox
   too_large,  // the server said that it takes no such head, or no machine writes it
@@ -163,7 +165,9 @@ class ClientMachine {
   // The server sends no more.
   void end_of_input() noexcept { frames_.end(Failure::none); }
 
+  // In the order of begin(); null: there is none.
   ClientStream* first() const noexcept { return streams_.first(); }
+  // Streams that the machine has not let go of.
   std::uint32_t stream_count() const noexcept {
     return static_cast<std::uint32_t>(streams_.size());
   }

@@ -13,6 +13,7 @@
 
 namespace katana::http2 {
 
+// Where a stream stands.
 enum class ClientStreamState : std::uint8_t {
   idle,      // its request has not begun
   open,      // the request's content is still to be sent, and its reply is not complete
@@ -21,6 +22,7 @@ enum class ClientStreamState : std::uint8_t {
   closed,    // nothing more is sent or read
 };
 
+// What moves a stream from one state to the next.
 enum class ClientStreamCause : std::uint8_t {
   head,          // of a request with content
   request,       // a head that is all of the request
@@ -31,14 +33,18 @@ enum class ClientStreamCause : std::uint8_t {
   unprocessed,  // the server goes away, and did nothing about it
 };
 
+// One allowed move.
 using ClientStreamTransition = Transition<ClientStreamState, ClientStreamCause>;
 
+// Names by ClientStreamState, for the diagram.
 inline constexpr std::array<Bytes, 5> client_stream_state_names = {"idle", "open", "waiting",
                                                                    "answered", "closed"};
+// Names by ClientStreamCause, for the diagram.
 inline constexpr std::array<Bytes, 7> client_stream_cause_names = {
     "head, content follows", "head, request complete", "request complete", "reply complete",
     "reset by the server",   "reset by the client",    "not processed"};
 
+// Every allowed move.
 inline constexpr std::array<ClientStreamTransition, 14> client_stream_transitions = {{
     {ClientStreamState::idle, ClientStreamCause::head, ClientStreamState::open},
     {ClientStreamState::idle, ClientStreamCause::request, ClientStreamState::waiting},

@@ -20,9 +20,10 @@ namespace katana::http2 {
 
 class DataFrame {
  public:
+  // Result of begin().
   struct Begun {
-    Failure failure = Failure::none;
-    std::size_t consumed = 0;  // 0: the length of the padding has not come yet
+    Failure failure = Failure::none;  // none: the frame may be read
+    std::size_t consumed = 0;         // 0: the length of the padding has not come yet
   };
 
   // `input` begins with the frame's header.

@@ -11,8 +11,9 @@
 
 namespace katana::http2 {
 
+// Why a connection ends. failure_texts has code, label and sentence of each.
 enum class Failure : std::uint8_t {
-  none,
+  none,  // it was idle, or the program closes it
   // ---- malformed ----
   bad_preface,
   bad_frame,
@@ -41,12 +42,14 @@ enum class Failure : std::uint8_t {
   count_,
 };
 
+// What is said of a Failure.
 struct FailureText {
-  ErrorCode code;
-  Bytes name;    // of the metric's label
-  Bytes detail;  // the debug data of GOAWAY
+  ErrorCode code;  // of GOAWAY
+  Bytes name;      // of the metric's label
+  Bytes detail;    // the debug data of GOAWAY
 };
 
+// Code, label and sentence by Failure.
 inline constexpr std::array<FailureText, static_cast<std::size_t>(Failure::count_)> failure_texts =
     {{
         {ErrorCode::no_error, "idle", ""},
@@ -86,6 +89,7 @@ inline constexpr std::array<FailureText, static_cast<std::size_t>(Failure::count
         {ErrorCode::internal_error, "no_room", "There is no room to answer."},
     }};
 
+// Lives as long as the program.
 constexpr const FailureText& text_of(Failure failure) noexcept {
   return failure_texts[static_cast<std::size_t>(failure)];
 }

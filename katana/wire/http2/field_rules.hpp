@@ -10,10 +10,11 @@
 namespace katana::http2 {
 
 inline constexpr std::size_t field_overhead = 32;  // RFC 7541 §4.1
-inline constexpr std::int64_t no_length = -1;
+inline constexpr std::int64_t no_length = -1;      // the head has no Content-Length
 
+// What a reader made of a header block.
 enum class HeadVerdict : std::uint8_t {
-  accepted,
+  accepted,   // the head is valid
   malformed,  // the stream is reset (RFC 9113 §8.1.1)
   refused,    // larger than is accepted, or asks for what is not done
   broken,     // COMPRESSION_ERROR
@@ -28,6 +29,7 @@ inline bool valid_name(Bytes name) noexcept {
   return !name.empty();
 }
 
+// No control characters, no white space at either end.
 inline bool valid_value(Bytes value) noexcept {
   if (!value.empty() && (http::is_blank(value.front()) || http::is_blank(value.back()))) {
     return false;

@@ -38,11 +38,12 @@
 
 namespace katana::http2 {
 
+// Which end this is. Clients begin streams with odd ids.
 enum class Role : std::uint8_t { server, client };
 
 // A stream's share of flow control, and what is left of the content that it receives.
 struct StreamFlow {
-  std::uint32_t id = 0;
+  std::uint32_t id = 0;                   // 0: no id yet
   std::uint32_t unreturned = 0;           // consumed, and not yet allowed to be sent again
   std::int64_t send_window = 0;           // what the peer takes; SETTINGS can make it negative
   std::int64_t receive_window = 0;        // what it may send
@@ -51,8 +52,9 @@ struct StreamFlow {
 
 // What is left to the role of a frame other than HEADERS and DATA. The form has been checked, and
 // the budget paid, but for PRIORITY.
+// A frame that the layer leaves to its owner.
 enum class FrameEvent : std::uint8_t {
-  none,
+  none,   // nothing for the owner
   block,  // the last CONTINUATION of a header block: take_block()
   priority,
   rst_stream,
@@ -73,9 +75,10 @@ inline std::uint32_t first_number(Bytes payload) noexcept {
 // Shorter content is copied behind its frame's header; referring to it would cost more.
 inline constexpr std::size_t copied_bytes_max = 1024;
 
+// Result of sending content.
 struct DataOutput {
-  bool has_capacity = true;
-  bool ends = false;  // END_STREAM was sent
+  bool has_capacity = true;  // false: the outbox is full
+  bool ends = false;         // END_STREAM was sent
 };
 
 class FrameLayer {

@@ -17,6 +17,7 @@
 
 namespace katana::http2 {
 
+// Any frame; for short payloads, which are copied.
 inline bool put(const FrameHeader& header, Bytes payload, Outbox& outbox) noexcept {
   char* const begin = outbox.reserve(frame_header_bytes + payload.size());
   if (begin == nullptr) return false;
@@ -26,8 +27,11 @@ inline bool put(const FrameHeader& header, Bytes payload, Outbox& outbox) noexce
   return true;
 }
 
+// RFC 9113 §6.8. `last`: the highest stream that was processed; `detail` is debug data.
 bool put_goaway(std::uint32_t last, ErrorCode code, Bytes detail, Outbox& outbox) noexcept;
+// RFC 9113 §6.9. Stream 0: the connection's window.
 bool put_window(std::uint32_t stream, std::uint32_t bytes, Outbox& outbox) noexcept;
+// RFC 9113 §6.4.
 bool put_reset(std::uint32_t stream, ErrorCode code, Outbox& outbox) noexcept;
 
 }  // namespace katana::http2

@@ -27,7 +27,7 @@ namespace katana::http2 {
 // RFC 9218 §4.
 struct Priority {
   std::uint8_t urgency = 3;  // 0, the most urgent, to 7
-  bool incremental = false;
+  bool incremental = false;  // pieces of it are of use at once
 };
 
 // A value of the field Priority. What is missing or wrong keeps its default (RFC 9218 §4).
@@ -40,7 +40,9 @@ class HeadReader {
       : limits_(limits), extended_connect_(extended_connect) {}
   HeadReader(const HeadReader&) = delete;
 
+  // Reads HEADERS of a new stream. The block is always decoded.
   HeadVerdict read_request(Inflater& inflater, Bytes block) noexcept;
+  // Reads HEADERS that end a stream; the fields are checked and dropped.
   HeadVerdict read_trailers(Inflater& inflater, Bytes block) noexcept;
   ~HeadReader() { unpoison(bytes_.data(), bytes_.size()); }
   // While the result lives, the head that was read last can be looked at; see Lending.
@@ -50,9 +52,12 @@ class HeadReader {
 
   // ---- of the request read last ----
   const http::Head& head() const noexcept { return head_; }
+  // Of content_length(): none was announced.
   static constexpr std::int64_t no_length = http2::no_length;
+  // Of the body; no_length: none was announced.
   std::int64_t content_length() const noexcept { return content_length_; }
-  bool expects_continue() const noexcept { return expects_continue_; }
+  bool expects_continue() const noexcept { return expects_continue_; }  // Expect: 100-continue
+  // Of the header Priority; the default if it has none.
   Priority priority() const noexcept { return priority_; }
   // An extended CONNECT. Its head reads as in HTTP/1.1: a GET with the field Upgrade, which no
   // other request has, so that the same routes and middleware serve it.

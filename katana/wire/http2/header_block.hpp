@@ -21,9 +21,11 @@ namespace katana::http2 {
 
 class HeaderBlock {
  public:
+  // A block has begun, and END_HEADERS has not come.
   bool is_open() const noexcept { return is_open_; }
-  std::uint32_t stream() const noexcept { return stream_; }
-  bool ends_stream() const noexcept { return ends_stream_; }
+  std::uint32_t stream() const noexcept { return stream_; }   // of the open block
+  bool ends_stream() const noexcept { return ends_stream_; }  // the HEADERS had END_STREAM
+  // false: the frame breaks the block, PROTOCOL_ERROR.
   bool permits(const FrameHeader& header) const noexcept {
     return !is_open_ || (header.type == FrameType::continuation && header.stream == stream_);
   }
@@ -36,6 +38,7 @@ class HeaderBlock {
     fragments_.append(fragment);
   }
 
+  // A CONTINUATION. none: the block goes on or is complete.
   Failure add(const FrameHeader& header, Bytes fragment, const Limits& limits) {
     if (!is_open_) return Failure::bad_frame;
     if (++continuations_ > limits.continuations_max ||

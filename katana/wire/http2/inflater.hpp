@@ -19,6 +19,7 @@ namespace katana::http2 {
 
 class Inflater {
  public:
+  // What next() found: a field, the end of the block, or an error of the compression.
   enum class Got : std::uint8_t { field, end, failure };
 
   Inflater() noexcept = default;
@@ -58,8 +59,9 @@ class Inflater {
   nghttp2_hd_inflater* state_ = nullptr;
 };
 
+// How the decoding of a block ended.
 enum class Decoded : std::uint8_t {
-  all,
+  all,     // every field was given
   broken,  // COMPRESSION_ERROR
   bomb,    // far more than is accepted
 };

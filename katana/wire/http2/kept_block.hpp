@@ -25,10 +25,12 @@ enum class BlockEffect : std::uint8_t {
   reads,    // it means the same until the table changes
   changes,  // or it is not a block
 };
+// In one look, without decoding.
 BlockEffect effect_of(Bytes block) noexcept;
 
 class KeptBlock {
  public:
+  // The block is the kept one, and means the same on this connection.
   bool is(const Inflater& inflater, Bytes block) noexcept {
     const bool same = block.size() == size_ && size_ != 0 && (of_ == nullptr || of_ == &inflater) &&
                       std::memcmp(block.data(), octets_.data(), size_) == 0;

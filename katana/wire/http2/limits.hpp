@@ -22,6 +22,7 @@ inline constexpr std::uint32_t default_window_bytes = 65'535;
 // What head_bytes_max may be at most: a head is kept with some words in front of it.
 inline constexpr std::size_t head_bytes_limit = http::head_bytes_capacity - 16;
 
+// Limits of one connection; beside each the status or the Failure that answers what exceeds it.
 struct Limits {
   std::uint32_t streams_max = 128;         // at once; more are refused (REFUSED_STREAM)
   std::size_t head_bytes_max = 16 * 1024;  // 431; as RFC 9113 §6.5.2 counts, 32 for each field

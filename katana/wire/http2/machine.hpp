@@ -46,21 +46,22 @@ struct Context {
   }
   Context(const Context&) = delete;
 
-  const Limits limits;
-  const bool extended_connect;
-  HeadReader reader;  // of the request reported last, by whichever machine
-  HeadWriter head_writer;
+  const Limits limits;          // of all connections
+  const bool extended_connect;  // SETTINGS_ENABLE_CONNECT_PROTOCOL (RFC 8441 §3)
+  HeadReader reader;            // of the request reported last, by whichever machine
+  HeadWriter head_writer;       // for reply heads
 };
 
 // One request and its reply, as the machine sees them. The caller keeps it, perhaps as a part of
 // something larger.
 // In a list in the order of their ids, which is that of their heads.
 struct Stream : StreamFlow, ListHook<Stream> {
-  StreamState state = StreamState::idle;
-  Priority priority;
-  bool is_head_request = false;
+  StreamState state = StreamState::idle;  // moves by states.hpp
+  Priority priority;                      // of the request; PRIORITY_UPDATE changes it
+  bool is_head_request = false;           // its reply has no body
 };
 
+// What next() reports.
 enum class Event : std::uint8_t {
   need_bytes,  // nothing to report: go on with what was not consumed, if anything was
   head,        // Context::reader has a request: admit() it
@@ -71,11 +72,12 @@ enum class Event : std::uint8_t {
   closed,      // the connection is over: see failure()
 };
 
+// Result of next().
 struct Step {
-  Event event = Event::need_bytes;
-  bool last = false;  // with head, refused and content: the request is complete
-  std::size_t consumed = 0;
-  Stream* stream = nullptr;
+  Event event = Event::need_bytes;  // at most one for each call
+  bool last = false;                // with head, refused and content: the request is complete
+  std::size_t consumed = 0;         // bytes of the input that are done with
+  Stream* stream = nullptr;         // which the event is about; null: the connection
 };
 
 class Machine {
@@ -146,7 +148,9 @@ class Machine {
   StreamPlace take_place() noexcept { return places_.take(); }
   std::uint32_t places_taken() const noexcept { return places_.taken(); }
 
+  // Of the lowest id; null: there is none.
   Stream* first() const noexcept { return streams_.first(); }
+  // Streams that the machine has not let go of.
   std::uint32_t stream_count() const noexcept {
     return static_cast<std::uint32_t>(streams_.size());
   }

@@ -13,6 +13,7 @@
 
 namespace katana::http2 {
 
+// How a stream ended. unknown: too long ago, or never begun.
 enum class Past : std::uint8_t { unknown, ended, peer_reset, own_reset };
 
 class PastStreams {
@@ -24,6 +25,7 @@ class PastStreams {
     next_ = static_cast<std::uint8_t>((next_ + 1) % pasts_.size());
   }
 
+  // RFC 9113 §5.1 decides by it what a late frame means.
   Past find(std::uint32_t id) const noexcept {
     for (const std::uint32_t each : pasts_) {
       if ((each & id_bits) == (id & id_bits)) {

@@ -27,7 +27,9 @@ class ReplyReader {
   explicit ReplyReader(const Limits& limits) noexcept : limits_(limits) {}
   ReplyReader(const ReplyReader&) = delete;
 
+  // Reads HEADERS of a reply, interim ones included. The block is always decoded.
   HeadVerdict read_head(Inflater& inflater, Bytes block) noexcept;
+  // Reads HEADERS that end a stream; the fields are checked and dropped.
   HeadVerdict read_trailers(Inflater& inflater, Bytes block) noexcept;
   // A connection begins: see KeptBlock.
   void forget() noexcept { kept_.forget(); }

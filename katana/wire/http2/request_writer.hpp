@@ -15,12 +15,13 @@
 
 namespace katana::http2 {
 
+// A request's head, as the pseudo-header fields and lines of it (RFC 9113 §8.3.1).
 struct RequestHead {
-  Bytes method = "GET";
-  Bytes scheme = "http";
-  Bytes authority;     // host, with a port where it is not that of the scheme
-  Bytes target = "/";  // path and query, or *; CONNECT has none
-  Bytes fields = {};   // complete lines "name: value" CRLF that passed http::valid_field()
+  Bytes method = "GET";   // a token
+  Bytes scheme = "http";  // "http" or "https"
+  Bytes authority;        // host, with a port where it is not that of the scheme
+  Bytes target = "/";     // path and query, or *; CONNECT has none
+  Bytes fields = {};      // complete lines "name: value" CRLF that passed http::valid_field()
   std::int64_t content_length = http::unknown_length;  // that: none is announced
 };
 

@@ -9,8 +9,9 @@
 
 namespace katana::http2 {
 
-inline constexpr std::size_t setting_bytes = 6;
+inline constexpr std::size_t setting_bytes = 6;  // identifier and value
 
+// Writes setting_bytes; returns their end.
 inline char* put_setting(char* to, Setting setting, std::uint32_t value) noexcept {
   return put_number(put_number(to, static_cast<std::uint16_t>(setting), 2), value, 4);
 }

@@ -14,6 +14,7 @@
 
 namespace katana::http2 {
 
+// Where a stream stands.
 enum class StreamState : std::uint8_t {
   idle,      // its head has not come
   open,      // the request's content is still coming, and its reply is not complete
@@ -22,6 +23,7 @@ enum class StreamState : std::uint8_t {
   closed,    // nothing more is sent or read
 };
 
+// What moves a stream from one state to the next.
 enum class StreamCause : std::uint8_t {
   head,          // of a request with content
   request,       // a head that is all of the request
@@ -31,14 +33,18 @@ enum class StreamCause : std::uint8_t {
   own_reset,  // a malformed request, a handler that failed, a limit, the rest of a replied request
 };
 
+// One allowed move.
 using StreamTransition = Transition<StreamState, StreamCause>;
 
+// Names by StreamState, for the diagram.
 inline constexpr std::array<Bytes, 5> stream_state_names = {"idle", "open", "replying", "replied",
                                                             "closed"};
+// Names by StreamCause, for the diagram.
 inline constexpr std::array<Bytes, 6> stream_cause_names = {
     "head, content follows", "head, request complete", "request complete",
     "reply complete",        "reset by the peer",      "reset by the server"};
 
+// Every allowed move.
 inline constexpr std::array<StreamTransition, 13> stream_transitions = {{
     {StreamState::idle, StreamCause::head, StreamState::open},
     {StreamState::idle, StreamCause::request, StreamState::replying},

@@ -16,6 +16,7 @@ namespace katana::http2 {
 template <class Stream>
 class StreamList : public LinkedList<Stream> {
  public:
+  // null: it is not here.
   Stream* find(std::uint32_t id) const noexcept {
     // The latest are asked for most.
     for (Stream* each = this->last(); each != nullptr && each->id >= id;

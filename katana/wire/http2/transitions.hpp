@@ -8,13 +8,15 @@
 
 namespace katana::http2 {
 
+// One allowed move.
 template <class State, class Cause>
 struct Transition {
-  State from;
-  Cause cause;
-  State to;
+  State from;   // state before
+  Cause cause;  // what happened
+  State to;     // state after
 };
 
+// `from` itself if the table has no such move.
 template <class Table, class State, class Cause>
 constexpr State state_after(const Table& table, State from, Cause cause) noexcept {
   for (const auto& each : table) {

@@ -27,9 +27,9 @@ namespace katana::ws {
 // Where zlib's state lies. It is taken in pieces, in order, and given back as a whole.
 class DeflateMemory {
  public:
-  void set(std::span<char> memory) noexcept { memory_ = memory; }
-  void restart() noexcept { used_ = 0; }
-  void install(z_stream& stream) noexcept;
+  void set(std::span<char> memory) noexcept { memory_ = memory; }  // once; aligned for any type
+  void restart() noexcept { used_ = 0; }                           // all pieces are given back
+  void install(z_stream& stream) noexcept;  // makes zlib take its memory from here
 
  private:
   static void* take(void* self, unsigned count, unsigned size) noexcept;
@@ -44,10 +44,13 @@ class DeflateMemory {
 inline constexpr std::uint64_t blocks_free = 4096;
 inline constexpr std::uint64_t bytes_per_block_min = 64;
 
+// Decompresses one message at a time.
 class Inflater {
  public:
+  // What a call did: it used all input, filled the output, or gave up.
   enum class Outcome : std::uint8_t { more_input, more_output, failed, too_many_blocks };
 
+  // Once, before the first message.
   void set(std::span<char> memory) noexcept { memory_.set(memory); }
   // A message begins; what was left of another is forgotten.
   void begin() noexcept;
@@ -65,9 +68,10 @@ class Inflater {
   bool ready_ = false;
 };
 
+// Compresses one message at a time.
 class Deflater {
  public:
-  void set(std::span<char> memory, int level) noexcept;
+  void set(std::span<char> memory, int level) noexcept;  // once; `level` of zlib, 1 to 9
   // A message begins, for a peer that keeps 2^window_bits bytes.
   void begin(int window_bits) noexcept;
   // Fills `output` with what becomes of `input`, the rest of the message. True: there is more to
@@ -92,9 +96,9 @@ class DeflatePool {
   DeflatePool(const DeflateOptions& options, std::span<char> memory) noexcept;
   DeflatePool(const DeflatePool&) = delete;
 
-  Inflater& inflater() noexcept { return inflater_; }
-  Deflater& deflater() noexcept { return deflater_; }
-  const DeflateOptions& options() const noexcept { return options_; }
+  Inflater& inflater() noexcept { return inflater_; }                  // of the reactor
+  Deflater& deflater() noexcept { return deflater_; }                  // of the reactor
+  const DeflateOptions& options() const noexcept { return options_; }  // as given
 
  private:
   const DeflateOptions options_;

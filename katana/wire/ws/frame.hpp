@@ -16,32 +16,35 @@
 
 namespace katana::ws {
 
+// Kinds of frames (RFC 6455 §11.8).
 enum class Opcode : std::uint8_t {
-  continuation = 0,
-  text = 1,
-  binary = 2,
-  close = 8,
-  ping = 9,
-  pong = 10,
+  continuation = 0,  // more of a message that is not complete
+  text = 1,          // begins a message of UTF-8
+  binary = 2,        // begins a message of any bytes
+  close = 8,         // §5.5.1
+  ping = 9,          // §5.5.2
+  pong = 10,         // §5.5.3
 };
 
+// Close, ping and pong: not fragmented, at most control_bytes_max.
 constexpr bool is_control(Opcode opcode) noexcept {
   return (static_cast<std::uint8_t>(opcode) & 8) != 0;
 }
 
-inline constexpr std::size_t control_bytes_max = 125;
+inline constexpr std::size_t control_bytes_max = 125;  // RFC 6455 §5.5
 // Two bytes, a length of eight, a mask.
 inline constexpr std::size_t header_bytes_max = 14;
 
+// A frame header as it was read.
 struct Frame {
-  Opcode opcode = Opcode::continuation;
-  bool last = false;        // FIN
-  bool compressed = false;  // RSV1
-  bool masked = false;
-  std::uint32_t mask = 0;  // little-endian: its low byte is the first
-  std::uint64_t length = 0;
-  std::size_t header_bytes = 0;  // 0: more bytes are needed
-  Refusal refusal = Refusal::none;
+  Opcode opcode = Opcode::continuation;  // reserved ones are refused
+  bool last = false;                     // FIN
+  bool compressed = false;               // RSV1
+  bool masked = false;                   // always from a client
+  std::uint32_t mask = 0;                // little-endian: its low byte is the first
+  std::uint64_t length = 0;              // of the payload, in bytes
+  std::size_t header_bytes = 0;          // 0: more bytes are needed
+  Refusal refusal = Refusal::none;       // none: the header is valid, or not complete
 };
 
 // Judges as soon as the bytes that are wrong are here. `masks`: the sender has to mask.

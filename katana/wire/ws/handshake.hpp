@@ -17,8 +17,9 @@
 
 namespace katana::ws {
 
+// Why a handshake is refused. text_of() has the status and the sentence of each.
 enum class HandshakeRefusal : std::uint8_t {
-  none,
+  none,  // it is accepted
   no_upgrade,
   no_connect,
   bad_method,
@@ -30,10 +31,12 @@ enum class HandshakeRefusal : std::uint8_t {
   count_,
 };
 
+// Status and sentence that answer a HandshakeRefusal.
 struct HandshakeRefusalText {
-  unsigned status;
-  Bytes sentence;
+  unsigned status;  // 4xx
+  Bytes sentence;   // for the reply
 };
+// Lives as long as the program.
 const HandshakeRefusalText& text_of(HandshakeRefusal refusal) noexcept;
 
 // Whose pages may open a connection. A browser lets every page try, with the cookies of the server
@@ -43,8 +46,9 @@ enum class Origins : std::uint8_t {
   any,
 };
 
+// What a handshake must meet.
 struct HandshakeOptions {
-  Origins origins = Origins::same_host;
+  Origins origins = Origins::same_host;  // for the header Origin
   // As the client calls the server; empty: the Host field.
   Bytes host = {};
   // The request is known to have come by TLS: pages that did not may not connect.
@@ -59,12 +63,12 @@ struct HandshakeOptions {
   int deflate_window_bits = 0;
 };
 
-inline constexpr std::size_t accept_bytes = 28;
+inline constexpr std::size_t accept_bytes = 28;  // base64 of a SHA-1
 
 struct Handshake {
-  HandshakeRefusal refusal = HandshakeRefusal::none;
-  std::array<char, accept_bytes> accept{};
-  Bytes subprotocol = {};  // of the options; empty: none was agreed on
+  HandshakeRefusal refusal = HandshakeRefusal::none;  // none: the handshake is accepted
+  std::array<char, accept_bytes> accept{};  // value of Sec-WebSocket-Accept (RFC 6455 §4.2.2)
+  Bytes subprotocol = {};                   // of the options; empty: none was agreed on
   // What we compress with; 0: nothing is compressed.
   int window_bits = 0;
   bool window_bits_asked = false;  // the answer has to name them
@@ -84,10 +88,11 @@ char* write_stream_answer(char* to, const Handshake& handshake) noexcept;
 
 // The extension that is agreed on, of all that a Sec-WebSocket-Extensions field offers; for tests.
 struct DeflateOffer {
-  bool accepted = false;
-  int window_bits = 0;
-  bool window_bits_asked = false;
+  bool accepted = false;           // false: nothing is compressed
+  int window_bits = 0;             // of what we compress: 9 to 15
+  bool window_bits_asked = false;  // the answer has to name them
 };
+// `window_bits`: the largest that we use. An offer that is malformed is passed over.
 DeflateOffer judge_extensions(Bytes offers, int window_bits) noexcept;
 
 }  // namespace katana::ws

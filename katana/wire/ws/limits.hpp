@@ -11,12 +11,12 @@ namespace katana::ws {
 
 // RFC 6455 §7.4.1, and the registry that it opens.
 enum class CloseCode : std::uint16_t {
-  normal = 1000,
-  going_away = 1001,
-  protocol_error = 1002,
-  unsupported_data = 1003,
-  none = 1005,      // never sent: a close frame had no code
-  abnormal = 1006,  // never sent: there was no close frame
+  normal = 1000,            // the connection did its work
+  going_away = 1001,        // the server stops, or the page was left
+  protocol_error = 1002,    // a rule was broken
+  unsupported_data = 1003,  // a message of a kind that is not accepted
+  none = 1005,              // never sent: a close frame had no code
+  abnormal = 1006,          // never sent: there was no close frame
   not_consistent = 1007,
   policy = 1008,
   too_big = 1009,
@@ -25,6 +25,7 @@ enum class CloseCode : std::uint16_t {
   try_again_later = 1013,
 };
 
+// Limits of one connection.
 struct Limits {
   // Of a message, decompressed. A larger one ends the connection (1009).
   std::uint64_t message_bytes_max = 1024 * 1024;
@@ -42,6 +43,7 @@ struct Limits {
   Duration close_timeout = seconds(5);
 };
 
+// Whether and how permessage-deflate is used.
 struct DeflateOptions {
   // False: the extension is not agreed to.
   bool enabled = false;

@@ -36,6 +36,7 @@
 
 namespace katana::ws {
 
+// Which end this is. Clients mask what they send (RFC 6455 §5.3).
 enum class Role : std::uint8_t { server, client };
 
 // Of a piece of a message.
@@ -51,16 +52,17 @@ struct Context {
       : limits(given), role(whose), deflate(pool), masks(mask_seed) {}
   Context(const Context&) = delete;
 
-  std::uint32_t next_mask() noexcept;
+  std::uint32_t next_mask() noexcept;  // for the next frame of a client
 
-  const Limits limits;
-  const Role role;
-  DeflatePool* const deflate;
-  std::uint64_t masks;
-  alignas(64) std::array<char, piece_bytes_max> piece;
-  std::array<char, piece_bytes_max> packed;  // compressed bytes, unmasked
+  const Limits limits;                                  // of all connections
+  const Role role;                                      // of all machines
+  DeflatePool* const deflate;                           // null: nothing is compressed
+  std::uint64_t masks;                                  // state of next_mask()
+  alignas(64) std::array<char, piece_bytes_max> piece;  // the payload that was reported last
+  std::array<char, piece_bytes_max> packed;             // compressed bytes, unmasked
 };
 
+// What next() reports.
 enum class Event : std::uint8_t {
   need_bytes,  // nothing to report until more bytes come
   data,        // payload() is a piece of a message
@@ -74,12 +76,13 @@ enum class Event : std::uint8_t {
   closed,      // the connection is over
 };
 
+// Result of next().
 struct Step {
-  Event event = Event::need_bytes;
-  bool text = false;   // of data and packed: text, or else binary
-  bool first = false;  // of data and packed: the message begins
-  bool last = false;   // and ends
-  std::size_t consumed = 0;
+  Event event = Event::need_bytes;  // at most one for each call
+  bool text = false;                // of data and packed: text, or else binary
+  bool first = false;               // of data and packed: the message begins
+  bool last = false;                // and ends
+  std::size_t consumed = 0;         // bytes of the input that are done with
 };
 
 class Machine {

@@ -46,6 +46,7 @@ inline void copy_masked(char* to, const char* from, std::size_t count,
   }
 }
 
+// The mask for the payload behind its first `count` bytes.
 constexpr std::uint32_t rotate_mask(std::uint32_t mask, std::size_t count) noexcept {
   return std::rotr(mask, static_cast<int>(count % 4 * 8));
 }

@@ -18,8 +18,9 @@ constexpr bool may_be_sent(std::uint16_t code) noexcept {
   return code >= 3000 || code <= 1003 || (code >= 1007 && code <= 1014);
 }
 
+// Why a connection is failed. refusal_texts has code, label and sentence of each.
 enum class Refusal : std::uint8_t {
-  none,
+  none,  // it goes on
   reserved_bits,
   unknown_opcode,
   not_masked,
@@ -42,12 +43,14 @@ enum class Refusal : std::uint8_t {
   count_,
 };
 
+// What is said of a Refusal.
 struct RefusalText {
-  CloseCode code;
-  Bytes name;
+  CloseCode code;  // of the close frame
+  Bytes name;      // label of the metric
   Bytes sentence;  // at most 123 bytes: what a close frame holds beside its code
 };
 
+// Code, label and sentence by Refusal.
 inline constexpr std::array<RefusalText, static_cast<std::size_t>(Refusal::count_)> refusal_texts =
     {{
         {CloseCode::normal, "none", ""},
@@ -80,6 +83,7 @@ inline constexpr std::array<RefusalText, static_cast<std::size_t>(Refusal::count
         {CloseCode::policy, "message_too_slow", "The message was not complete in time."},
     }};
 
+// Lives as long as the program.
 constexpr const RefusalText& text_of(Refusal refusal) noexcept {
   return refusal_texts[static_cast<std::size_t>(refusal)];
 }

@@ -11,6 +11,7 @@
 
 namespace katana::ws {
 
+// Where a connection stands.
 enum class State : std::uint8_t {
   open,       // between messages
   message,    // part of a message has arrived
@@ -20,27 +21,32 @@ enum class State : std::uint8_t {
   closed,     // nothing more is read
 };
 
+// What moves a connection from one state to the next.
 enum class Cause : std::uint8_t {
-  message_begins,
-  message_ends,
-  peer_closes,
-  we_close,
-  refusal,
-  end,  // of the input, or of the peer's time
+  message_begins,  // the first piece of a message
+  message_ends,    // the last piece of a message
+  peer_closes,     // a close frame has come
+  we_close,        // a close frame was sent
+  refusal,         // a rule was broken
+  end,             // of the input, or of the peer's time
 };
 
+// One allowed move.
 struct Transition {
-  State from;
-  Cause cause;
-  State to;
+  State from;   // state before
+  Cause cause;  // what happened
+  State to;     // state after
 };
 
+// Names by State, for the diagram.
 inline constexpr std::array<Bytes, 6> state_names = {"open",    "message", "answering",
                                                      "refused", "closing", "closed"};
+// Names by Cause, for the diagram.
 inline constexpr std::array<Bytes, 6> cause_names = {
     "part of a message", "message complete", "close frame of the peer",
     "our close frame",   "refusal",          "end of input, or of time"};
 
+// Every allowed move.
 inline constexpr std::array<Transition, 17> transitions = {{
     {State::open, Cause::message_begins, State::message},
     {State::open, Cause::peer_closes, State::answering},
