@@ -11,7 +11,7 @@
 // Thread     any; a const Aead may be used by several at a time.
 // Allocates  what is returned, once.
 // Fails      open() gives nothing for whatever seal() did not make with this key and these
-//            associated octets, and does not say what is wrong with it.
+//            associated bytes, and does not say what is wrong with it.
 // Invariant  2^80 messages of up to 64 GiB may be sealed with one key before the chance that two
 //            have the same nonce is 2^-32.
 #pragma once
@@ -34,7 +34,7 @@ class Aead {
   // What sealed text has more than its plain text.
   static constexpr std::size_t overhead_bytes = nonce_bytes + tag_bytes;
 
-  // REQUIRES key_bytes octets.
+  // REQUIRES key_bytes bytes.
   explicit Aead(Bytes key);
   Aead(const Aead&) = default;
   Aead& operator=(const Aead&) = default;

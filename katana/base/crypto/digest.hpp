@@ -56,7 +56,7 @@ Sha256 sha256(Bytes octets) noexcept;  // FIPS 180-4 §6.2
 Sha384 sha384(Bytes octets) noexcept;  // FIPS 180-4 §6.5
 Sha512 sha512(Bytes octets) noexcept;  // FIPS 180-4 §6.4
 
-// As many octets as the hash has.
+// As many bytes as the hash has.
 class Mac {
  public:
   // A view into it.

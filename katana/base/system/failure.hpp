@@ -55,7 +55,7 @@ std::string describe(const std::exception_ptr& exception);
 // "std::runtime_error"; of a nested one that of the outermost. Empty for null.
 std::string type_name(const std::exception_ptr& exception);
 // "GET /users/{id}: the handler threw: std::runtime_error: no such user", without line ends and at
-// most failure_bytes_max octets.
+// most failure_bytes_max bytes.
 std::string describe(const Failure& failure);
 // The cause alone: exception or error.
 std::string cause_of(const Failure& failure);

@@ -1,4 +1,4 @@
-// Bytes: a borrowed run of octets. Who owns it, and until when, is said by each function that takes
+// Bytes: a borrowed run of bytes. Who owns it, and until when, is said by each function that takes
 // or gives one.
 #pragma once
 

@@ -2,7 +2,7 @@
 //
 // Thread     any.
 // Allocates  append_json_text(), from the recycler.
-// Fails      never: octets that are no UTF-8 become U+FFFD.
+// Fails      never: bytes that are no UTF-8 become U+FFFD.
 // Invariant  put_…() writes at most what its bound says, and returns where it ended.
 // Source     RFC 8259 §7.
 #pragma once
@@ -18,7 +18,7 @@
 
 namespace katana {
 
-// A character becomes \u00xx at worst, an octet that is none three octets.
+// A character becomes \u00xx at worst, a byte that is none three bytes.
 constexpr std::size_t json_text_bound(std::size_t bytes) noexcept { return 6 * bytes + 2; }
 
 namespace json_detail {
@@ -36,12 +36,12 @@ using Mask = char __attribute__((vector_size(16)));
 [[gnu::always_inline]] inline unsigned top_bits(Octets text) noexcept {
   return static_cast<unsigned>(__builtin_ia32_pmovmskb128(reinterpret_cast<Mask>(text)));
 }
-// All bits of each octet that is not plain.
+// All bits of each byte that is not plain.
 [[gnu::always_inline]] inline Octets find_special(Octets text) noexcept {
   // Compared as signed numbers, what is not ASCII is below a space, too.
   return (text < 0x20) | (text == '"') | (text == '\\');
 }
-// A bit for each of sixteen octets that is not plain.
+// A bit for each of sixteen bytes that is not plain.
 [[gnu::always_inline]] inline unsigned not_plain(Octets text) noexcept {
   return top_bits(find_special(text));
 }
@@ -54,7 +54,7 @@ using Mask = char __attribute__((vector_size(16)));
   std::memcpy(at, &text, sizeof text);
 }
 
-// As put_plain for less than sixteen octets: the two ends of the text, which may overlap, are
+// As put_plain for less than sixteen bytes: the two ends of the text, which may overlap, are
 // judged in one register.
 [[gnu::always_inline]] inline void put_plain_short(char*& at, const char*& from,
                                                    const char* end) noexcept {
@@ -114,7 +114,7 @@ using Mask = char __attribute__((vector_size(16)));
     if (!advance(not_plain(text), 16)) return;
   } while (end - from >= 16);
   if (from == end) return;
-  // The last sixteen octets: those that were copied already are the same again.
+  // The last sixteen bytes: those that were copied already are the same again.
   const std::ptrdiff_t again = 16 - (end - from);
   const Octets text = load(from - again);
   store(at - again, text);
@@ -132,7 +132,7 @@ KATANA_RARE char* put_special(char* at, const char*& from, const char* end) noex
 
 }  // namespace json_detail
 
-// `text` without quotes around it. REQUIRES room for 6 octets for each of `text`.
+// `text` without quotes around it. REQUIRES room for 6 bytes for each of `text`.
 [[gnu::always_inline]] inline char* put_json_characters(char* at, Bytes text) noexcept {
   const char* from = text.data();
   const char* const end = from + text.size();

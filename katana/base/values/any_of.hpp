@@ -13,7 +13,7 @@
 // JSON, MessagePack, the binary format and OpenAPI (anyOf) take it, also as a member of described
 // structs, in lists and in dictionaries. A reader chooses by what stands there:
 //
-//   the kind of value    boolean, number, text, octets, array, object
+//   the kind of value    boolean, number, text, bytes, array, object
 //   numbers              the integer type for what has no fraction, else the floating one
 //   text                 the first type that has it: an enumerator, a form of its own, a string
 //   objects              by the names and kinds of members, not by what is inside of them: of the
@@ -25,7 +25,7 @@
 // Thread     a value.
 // Allocates  what its value does.
 // Fails      does not compile: alternatives that are std::optional or Patch, one twice, more than
-//            one of numbers with and without a fraction each, of lists and dictionaries, and octets
+//            one of numbers with and without a fraction each, of lists and dictionaries, and bytes
 //            beside text, which they are in JSON.
 #pragma once
 

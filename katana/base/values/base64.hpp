@@ -4,8 +4,8 @@
 // Thread     any.
 // Allocates  what is returned.
 // Fails      decoding is nothing for text that no encoder makes: other characters, white space,
-//            missing or needless padding, bits that no octet keeps.
-// Invariant  octets have one text in each form, so equal octets are equal texts (RFC 4648 §3.5).
+//            missing or needless padding, bits that no byte keeps.
+// Invariant  bytes have one text in each form, so equal bytes are equal texts (RFC 4648 §3.5).
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ std::optional<std::string> decode_base64(Bytes text);
 std::string encode_base64url(Bytes octets);
 std::optional<std::string> decode_base64url(Bytes text);
 
-// How many octets a base64url text stands for, at most.
+// How many bytes a base64url text stands for, at most.
 constexpr std::size_t base64url_decoded_bytes_max(std::size_t text_bytes) noexcept {
   return text_bytes / 4 * 3 + text_bytes % 4;
 }

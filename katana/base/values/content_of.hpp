@@ -89,7 +89,7 @@ struct RawOf {
   // Which of them is sent unless another one is named; empty: one has to be named.
   static constexpr Bytes first_type = detail::sent_type(media_types[0]);
 
-  std::string value{};                         // the octets
+  std::string value{};                         // the bytes
   std::string type = std::string(first_type);  // of the content, in lower case
 };
 

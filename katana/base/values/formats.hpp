@@ -20,7 +20,7 @@ Bytes format_words(Format format) noexcept;
 bool is_format(Format format, Bytes text) noexcept;
 
 // One address as HTML forms accept it (ASCII, no quoted local part, no address literal), within
-// the limits of RFC 5321 §4.5.3.1: 64 octets before the @, 254 in all.
+// the limits of RFC 5321 §4.5.3.1: 64 bytes before the @, 254 in all.
 bool is_email(Bytes text) noexcept;
 // 8-4-4-4-12 hexadecimal digits in either case (RFC 9562 §4).
 bool is_uuid(Bytes text) noexcept;

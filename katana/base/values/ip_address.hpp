@@ -2,10 +2,10 @@
 // (::ffff:192.0.2.1, RFC 4291 §2.5.5.2) is that IPv4 address: a peer of a dual-stack socket is the
 // same one everywhere.
 //
-//   IpAddress::parse("192.0.2.1")      four decimal octets, none with a leading zero
+//   IpAddress::parse("192.0.2.1")      four decimal numbers, none with a leading zero
 //   IpAddress::parse("2001:db8::1")    RFC 4291 §2.2, also with IPv4 at its end; no zone
 //
-// Owns       its octets.
+// Owns       its bytes.
 // Thread     a value.
 // Allocates  never, but for errors.
 // Fails      parse() says what it read and what an address looks like.
@@ -33,7 +33,7 @@ class IpAddress {
 
   // "::", which is nobody's.
   constexpr IpAddress() noexcept = default;
-  // Octets in the order of the network.
+  // Bytes in the order of the network.
   static IpAddress v4(std::span<const std::uint8_t, 4> octets) noexcept;
   static IpAddress v6(std::span<const std::uint8_t, 16> octets) noexcept;
   static constexpr IpAddress v4(std::uint32_t word) noexcept {
@@ -85,8 +85,8 @@ struct TextForm<IpAddress> {
 
 namespace detail {
 
-// The text of octets in the order of the network; returns its end. REQUIRES room for as much as is
-// written, and four octets more.
+// The text of bytes in the order of the network; returns its end. REQUIRES room for as much as is
+// written, and four bytes more.
 char* write_v4(char* at, const std::uint8_t* octets) noexcept;
 char* write_v6(char* at, const std::uint8_t* octets) noexcept;
 

@@ -28,7 +28,7 @@ class KeyedHash {
     state.add(word_of(text) | size << 56);
     return state.finish();
   }
-  // The same of the 16 octets of two words.
+  // The same of the 16 bytes of two words.
   std::uint64_t of(std::uint64_t first, std::uint64_t second) const noexcept {
     State state(first_, second_);
     state.add(first);

@@ -2,7 +2,7 @@
 // type.
 //
 //   required, defaulted     absent input is an error; absent input leaves the initialiser's value
-//   length(1, 80)           characters of text (code points), items of a list, octets of bytes
+//   length(1, 80)           characters of text (code points), items of a list, or bytes
 //   range(0, 150), at_least(0), at_most(9)
 //   pattern("[a-z]+")       the whole text; the language is in base/values/pattern.hpp
 //   format::email, format::uuid, format::date_time, format::date
@@ -251,7 +251,7 @@ constexpr bool obeys(const Rules<T>& rules, const T& value) noexcept {
     if (!is_format(rules.format, value)) return false;
   }
   if constexpr (requires { value.size(); }) {
-    // Octets are at least as many as characters and at most four times: often that says enough.
+    // Bytes are at least as many as characters and at most four times: often that says enough.
     if (value.size() < rules.length_min) return false;
     if (value.size() > rules.length_max || rules.length_min > 1) {
       const std::size_t length = length_of(value);

@@ -1,7 +1,7 @@
-// What secrets ask for: octets that nobody can guess, a comparison whose time tells nothing, and
+// What secrets ask for: bytes that nobody can guess, a comparison whose time tells nothing, and
 // memory that is overwritten before it is given back.
 //
-// Owns       SecretText its octets.
+// Owns       SecretText its bytes.
 // Thread     any; a SecretText is a value.
 // Allocates  SecretText once for each of its texts, from the heap.
 // Fails      never: without the kernel's random numbers the process ends.
@@ -19,7 +19,7 @@
 namespace katana {
 
 // The kernel's (getrandom(2)); nothing of them is kept, so a process that forks does not give
-// octets twice.
+// bytes twice.
 void fill_random(std::span<char> octets);
 std::string random_octets(std::size_t count);
 
@@ -42,11 +42,11 @@ class SecretText {
   SecretText& operator=(SecretText&& other) noexcept;
   ~SecretText() { erase(); }
 
-  // The octets, for as long as it lives and is not changed.
+  // The bytes, for as long as it lives and is not changed.
   Bytes reveal() const noexcept KATANA_VIEW { return {octets_.get(), size_}; }
   std::size_t size() const noexcept { return size_; }
   bool empty() const noexcept { return size_ == 0; }
-  // On purpose: another one with the same octets.
+  // On purpose: another one with the same bytes.
   SecretText copy() const { return SecretText(reveal()); }
   // Overwrites them: empty from then on.
   void erase() noexcept;

@@ -15,7 +15,7 @@
 // durations (base/values/uuid.hpp, base/values/decimal.hpp, base/values/timestamp.hpp,
 // base/values/duration_text.hpp).
 //
-// Owns       ShortText its octets.
+// Owns       ShortText its bytes.
 // Thread     parse() and write() are called from any.
 // Allocates  what a form does; those of katana return a ShortText, and nothing.
 // Fails      parse() with nothing; its reader says what was expected, or what misfit(text) says.
@@ -33,7 +33,7 @@
 
 namespace katana {
 
-// Text of at most `bytes_max` octets, in place.
+// Text of at most `bytes_max` bytes, in place.
 template <std::size_t bytes_max>
 class ShortText {
   static_assert(bytes_max < 256);

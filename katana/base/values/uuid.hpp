@@ -4,11 +4,11 @@
 //   Uuid::ordered(now)    version 7: rises with time, so that rows are inserted at a table's end
 //   Uuid::parse(text)     8-4-4-4-12 hexadecimal digits in either case
 //
-// Owns       its octets, in network order.
+// Owns       its bytes, in network order.
 // Thread     a value; the makers may be called from any.
 // Allocates  never.
 // Fails      parse() with nothing. The makers wait once after boot for the kernel's random numbers.
-// Invariant  the order of values is that of their octets, and of their texts.
+// Invariant  the order of values is that of their bytes, and of their texts.
 #pragma once
 
 #include <array>

@@ -1,9 +1,9 @@
 // Binary layout: what the writer and the reader of the compact binary format must agree on: the
-// fingerprint of a type, and the tags of a Value. docs/formats/binary.md has every octet.
+// fingerprint of a type, and the tags of a Value. docs/formats/binary.md has every byte.
 //
 // Thread     any.
 // Allocates  never.
-// Invariant  two types have one fingerprint when their octets mean the same; it is a constant.
+// Invariant  two types have one fingerprint when their bytes mean the same; it is a constant.
 #pragma once
 
 #include <array>
@@ -37,7 +37,7 @@ enum class BinaryTag : std::uint8_t {
   object,
 };
 
-// Numbers of one octet stand as they are; wider ones have as many octets as their value needs.
+// Numbers of one byte stand as they are; wider ones have as many bytes as their value needs.
 template <class T>
 concept OctetNumber = std::integral<T> && sizeof(T) == 1;
 

@@ -2,13 +2,13 @@
 // dictionaries and Values. The type that is read must be the one that was written: another
 // fingerprint is refused before anything is read.
 //
-// Borrows    the octets, for the call.
+// Borrows    the bytes, for the call.
 // Thread     any.
 // Allocates  what the members need.
-// Fails      Findings: one that says where the octets are malformed, or every rule that what they
+// Fails      Findings: one that says where the bytes are malformed, or every rule that what they
 //            say breaks.
-// Invariant  reads nothing outside of the octets, and allocates no more for a list than what is
-//            there of it needs. A Value that is accepted writes back as it was, octet by octet.
+// Invariant  reads nothing outside of the bytes, and allocates no more for a list than what is
+//            there of it needs. A Value that is accepted writes back as it was, byte by byte.
 #pragma once
 
 #include <algorithm>
@@ -85,7 +85,7 @@ class BinaryReader {
   bool take_run(Bytes& run);
   bool take_text(std::string& text);
   bool take_octets(Octets& octets);
-  // No more than the octets that are left: each item has one at least.
+  // No more than the bytes that are left: each item has one at least.
   bool take_count(std::uint64_t& count);
   bool take_value(Value& value);
   bool take_list(Value& value);

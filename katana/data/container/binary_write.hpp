@@ -6,7 +6,7 @@
 // Thread     the destination's.
 // Allocates  nothing but what the destination needs to grow.
 // Fails      false: the Outbox has no more blocks. REQUIRES that enumerators are described.
-// Invariant  a value has one form. REQUIRES UTF-8 of text: the reader refuses other octets.
+// Invariant  a value has one form. REQUIRES UTF-8 of text: the reader refuses other bytes.
 #pragma once
 
 #include <bit>

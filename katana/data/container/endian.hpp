@@ -1,4 +1,4 @@
-// Fixed-width numbers in octets of either order.
+// Fixed-width numbers in bytes of either order.
 //
 // Thread     any.
 // Allocates  never.

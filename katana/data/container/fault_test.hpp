@@ -1,4 +1,4 @@
-// fault_in(): what a reader of a format says about some octets, for tests.
+// fault_in(): what a reader of a format says about some bytes, for tests.
 //
 // Thread     any.
 // Fails      the test, when the reader's answer and its findings disagree.
@@ -15,7 +15,7 @@
 
 namespace katana::container {
 
-// Empty: none. `read` is given the octets and the findings; the octets are at the end of a block
+// Empty: none. `read` is given the bytes and the findings; the bytes are at the end of a block
 // of memory, so that AddressSanitizer sees a read beyond them.
 template <class Read>
 std::string fault_in(Bytes octets, const Read& read) {

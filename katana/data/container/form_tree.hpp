@@ -7,7 +7,7 @@
 //
 // Owns       names and values.
 // Thread     a value.
-// Allocates  for each name, and for each value that is longer than 15 octets.
+// Allocates  for each name, and for each value that is longer than 15 bytes.
 // Fails      add() with what is wrong with a name, or that there are too many.
 // Invariant  values_max values and depth_max brackets behind one another at most; nothing is
 //            allocated for the numbers of a list that are not there.

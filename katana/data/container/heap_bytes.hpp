@@ -13,7 +13,7 @@
 // Fails      a type that says nothing of itself does not compile; known_heap_bytes() says that it
 //            is not all.
 // Invariant  never less than what malloc of glibc takes for it; a piece that is used again may be
-//            one of up to 16 octets more, because that rest is too small to be one itself.
+//            one of up to 16 bytes more, because that rest is too small to be one itself.
 #pragma once
 
 #include <concepts>

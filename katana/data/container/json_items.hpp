@@ -56,7 +56,7 @@ class JsonItems {
   // False: the item goes on behind what there is.
   bool find_item_end() noexcept;
   Bytes take_item(std::size_t end) noexcept;
-  // The next octet that is no space; nothing: there is none yet.
+  // The next byte that is no space; nothing: there is none yet.
   std::optional<char> look() noexcept;
   std::unexpected<Error> wrong(std::string words);
   std::unexpected<Error> too_long();
@@ -66,7 +66,7 @@ class JsonItems {
   State state_ = State::before_array;
   bool is_ended_ = false;
   bool in_text_ = false;     // of the item
-  bool is_escaped_ = false;  // the next octet of it
+  bool is_escaped_ = false;  // the next byte of it
   std::size_t item_bytes_max_;
   std::size_t depth_ = 0;  // of the item's lists and objects
   std::size_t count_ = 0;

@@ -16,7 +16,7 @@
 // Allocates  what the members need. The parser and the copy of the text below are kept by the
 //            thread, up to kept_bytes_max of text.
 // Fails      Findings: one that says where the text is malformed, or all of what does not fit.
-// Invariant  reads no octet outside of `text`. simdjson reads past the end of its input, so text
+// Invariant  reads no byte outside of `text`. simdjson reads past the end of its input, so text
 //            without padding is copied, once, to where that is allowed. simdjson.h, which takes a
 //            compiler two seconds, is included by json_read.cpp alone (decision 0086).
 #pragma once
@@ -36,7 +36,7 @@
 
 namespace katana::container {
 
-// How many octets must be readable behind text that is not to be copied.
+// How many bytes must be readable behind text that is not to be copied.
 inline constexpr std::size_t json_padding_bytes = 64;
 
 // Text with at least json_padding_bytes behind it that may be read, whatever they are.
@@ -210,7 +210,7 @@ class JsonNode {
   // Becomes the value of the next field, and returns its name, behind the quote; null as above.
   const char* next_field(JsonWalk& walk);
 
-  // From the value's first octet to that of the next token.
+  // From the value's first byte to that of the next token.
   Bytes token();
   Bytes token_trimmed();
   bool is_literal();

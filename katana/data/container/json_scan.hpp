@@ -4,7 +4,7 @@
 // Allocates  only for a string with escapes.
 // Fails      false for an escape that JSON does not have, a lone surrogate, or a number that is
 //            none.
-// Invariant  find_string_end reads no more than 15 octets behind the quote that ends the string.
+// Invariant  find_string_end reads no more than 15 bytes behind the quote that ends the string.
 // Source     RFC 8259 §6, §7.
 #pragma once
 
@@ -23,7 +23,7 @@
 
 namespace katana::container::detail {
 
-// The first `"` or `\` from `at` on. REQUIRES that there is one, and 15 octets behind it.
+// The first `"` or `\` from `at` on. REQUIRES that there is one, and 15 bytes behind it.
 inline const char* find_string_end(const char* at) noexcept {
 #if defined(__SSE2__)
   while (true) {

@@ -1,4 +1,4 @@
-// JSON text: octets and numbers as JSON writes them, into memory that the caller made sure of.
+// JSON text: bytes and numbers as JSON writes them, into memory that the caller made sure of.
 //
 // Thread     any.
 // Allocates  never.
@@ -22,7 +22,7 @@ namespace katana::container {
 
 // ---- characters: base/text/json_string.hpp ----
 
-// How many octets from the front, at most `bytes_max`, end between two characters.
+// How many bytes from the front, at most `bytes_max`, end between two characters.
 constexpr std::size_t whole_characters(Bytes text, std::size_t bytes_max) noexcept {
   if (text.size() <= bytes_max) return text.size();
   std::size_t size = bytes_max;

@@ -18,7 +18,7 @@
 // Thread     the destination's.
 // Allocates  nothing but what the destination needs to grow.
 // Fails      false: the Outbox has no more blocks. What was written stays in it.
-// Invariant  the output is well-formed, whatever the text in the value: octets that are no UTF-8
+// Invariant  the output is well-formed, whatever the text in the value: bytes that are no UTF-8
 //            become U+FFFD.
 #pragma once
 

@@ -1,15 +1,15 @@
 // MessagePack reader: MessagePack into described structs, lists, dictionaries and Values.
 //
-//   Result<NewUser> user = read_message_pack<NewUser>(octets);
+//   Result<NewUser> user = read_message_pack<NewUser>(bytes);
 //
 // Types must agree as for JSON (json_read.hpp); a real member takes integers, too. The keys of maps
 // are str. Extension types are refused.
 //
-// Borrows    the octets, for the call.
+// Borrows    the bytes, for the call.
 // Thread     any.
 // Allocates  what the members need.
-// Fails      Findings: one that says where the octets are malformed, or all of what does not fit.
-// Invariant  reads nothing outside of the octets, and allocates no more for a list or map than
+// Fails      Findings: one that says where the bytes are malformed, or all of what does not fit.
+// Invariant  reads nothing outside of the bytes, and allocates no more for a list or map than
 //            what is there of it needs.
 // Source     the MessagePack specification (msgpack/spec.md).
 #pragma once
@@ -153,7 +153,7 @@ class PackNode {
     std::uint8_t size;  // with its tag
   };
   Taken peek_integer(Number& number);
-  // Text or octets, which stay in the source.
+  // Text or bytes, which stay in the source.
   Taken take_run(Bytes& run, Kind wanted);
   // The count of a list or map: its short form, and the tag of the form with 16 bits.
   Taken take_count(std::uint8_t fixed, std::uint8_t tag16, std::uint32_t& count);
@@ -172,7 +172,7 @@ bool read_pack(Bytes octets, T& value, Findings& findings, const ReadOptions& op
 
 }  // namespace detail
 
-// Members that the octets do not have keep what they were in `value`. False: see `findings`, and
+// Members that the bytes do not have keep what they were in `value`. False: see `findings`, and
 // `value` is filled in part.
 template <class T>
 bool read_message_pack(Bytes octets, T& value, Findings& findings,

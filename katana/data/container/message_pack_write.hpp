@@ -13,7 +13,7 @@
 // Allocates  nothing but what the destination needs to grow.
 // Fails      false: the Outbox has no more blocks. What was written stays in it.
 // Invariant  text is written as it is. REQUIRES UTF-8 of text that other readers are to take: ours
-//            refuses other octets. A list, map or text has at most 2^32 - 1 items or octets.
+//            refuses other bytes. A list, map or text has at most 2^32 - 1 items or bytes.
 // Source     the MessagePack specification (msgpack/spec.md), without extension types.
 #pragma once
 
@@ -37,7 +37,7 @@
 namespace katana::container {
 namespace detail {
 
-// The heads of what has a length: a short form that holds it, and forms of 1, 2 and 4 octets.
+// The heads of what has a length: a short form that holds it, and forms of 1, 2 and 4 bytes.
 struct PackHead {
   std::uint8_t fixed, fixed_count;  // lengths below fixed_count are in the tag; 0: none
   std::uint8_t tag8, tag16, tag32;  // 0: there is no such form
@@ -114,7 +114,7 @@ inline constexpr auto pack_key = [] {
   return text;
 }();
 
-// Copies octets of any number, piece by piece.
+// Copies bytes of any number, piece by piece.
 template <class Output>
 char* put_long(Output& output, char* at, const char* from, std::size_t size) {
   while (size > 0) {

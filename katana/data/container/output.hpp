@@ -4,13 +4,13 @@
 //   TextOutput     behind what a Text holds: recycled memory, no heap call once warm
 //   OutboxOutput   into the blocks of an Outbox
 //
-// An encoder asks room(at, count) for `count` octets behind `at`, up to which everything is
+// An encoder asks room(at, count) for `count` bytes behind `at`, up to which everything is
 // written, and gets where to go on; finish(at) ends it.
 //
 // Borrows    its target, until finish().
 // Thread     the target's.
 // Allocates  as the target does: OutboxOutput never.
-// Fails      finish() is false when the target was full. Until then octets go to a spare window, so
+// Fails      finish() is false when the target was full. Until then bytes go to a spare window, so
 //            that encoders need no branch for it.
 // Invariant  count ≤ window_bytes_max.
 #pragma once
@@ -46,7 +46,7 @@ class StringOutput {
   }
 
  private:
-  // Octets behind what is written are written before anybody reads them, so filling them first
+  // Bytes behind what is written are written before anybody reads them, so filling them first
   // would be for nothing.
   void use(std::size_t bytes) {
     to_.resize_and_overwrite(bytes, [](char*, std::size_t size) { return size; });

@@ -72,7 +72,7 @@ struct Changes {
 };
 KATANA_DESCRIBE(Changes, (n, at_least(-5)), f, (l, not_null), a, (c, not_null))
 
-// Compared by octets, because a NaN is not equal to itself.
+// Compared by bytes, because a NaN is not equal to itself.
 inline bool is_same(const Everything& a, const Everything& b) {
   return to_binary(a) == to_binary(b);
 }

@@ -1,9 +1,9 @@
-// Value: data whose shape is known only when it is there: null, a boolean, a number, text, octets,
+// Value: data whose shape is known only when it is there: null, a boolean, a number, text, bytes,
 // a list, or an object that keeps the order of its members.
 //
 // Owns       all that it holds.
 // Thread     a value.
-// Allocates  from the heap for text above 15 octets, for octets, lists and objects.
+// Allocates  from the heap for text above 15 bytes, for bytes, lists and objects.
 // Fails      as_…() REQUIRES the kind it names; get_…() is null or nothing for another one.
 // Invariant  equal values are those that no format can tell apart: integers compare by number
 //            whatever their sign, real numbers by their bits (-0.0 is not 0.0, a NaN equals

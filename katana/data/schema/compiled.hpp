@@ -31,7 +31,7 @@ enum Type : std::uint8_t {
   boolean_type = 2,  // true or false
   integer_type = 4,  // also 1.0
   number_type = 8,   // of an instance: not an integer
-  string_type = 16,  // also octets
+  string_type = 16,  // also bytes
   array_type = 32,   // a list of Value
   object_type = 64,  // an object of Value
   all_types = 127    // no `type` is given

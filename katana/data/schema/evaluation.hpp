@@ -213,7 +213,7 @@ class Evaluation {
   }
 
   bool check_text(const Node& node, Bytes text) {
-    // A code point is one to four octets: that decides nearly always.
+    // A code point is one to four bytes: that decides nearly always.
     const bool is_long_enough = text.size() / 4 >= node.length_min;
     if (!is_long_enough || text.size() > node.length_max) {
       if (!take(text.size() / bytes_per_step)) return false;

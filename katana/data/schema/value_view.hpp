@@ -54,7 +54,7 @@ class ValueView {
     if (const auto natural = value_->get_natural()) return static_cast<Number>(*natural);
     return static_cast<Number>(value_->get_real().value_or(0));
   }
-  // Valid as long as the value. Of another type, and of octets, empty.
+  // Valid as long as the value. Of another type, and of bytes, empty.
   Bytes text() const noexcept {
     if (value_ == nullptr) return text_;
     return value_->kind() == container::Kind::text ? Bytes(value_->as_text()) : Bytes();

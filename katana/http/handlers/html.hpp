@@ -94,7 +94,7 @@ consteval HtmlArgument html_argument() {
                                     : HtmlArgument::value;
 }
 
-// About how many octets an argument becomes.
+// About how many bytes an argument becomes.
 template <class T>
 std::size_t html_octets(const T& argument) noexcept {
   if constexpr (std::same_as<T, Html>) {

@@ -97,7 +97,7 @@ class HtmlScanner {
            (attribute_.size() > 2 && lower(attribute_[0]) == 'o' && lower(attribute_[1]) == 'n');
   }
 
-  // One octet, or a pair of braces.
+  // One byte, or a pair of braces.
   constexpr void step() {
     const char c = rest_.front();
     if (c == '{' || c == '}') {

@@ -14,7 +14,7 @@
 // Allocates  with a nonce one string for each request; else nothing but room for the fields.
 // Fails      Router::build() for a value that could not stand in a field, or a policy with a
 //            mistake.
-// Invariant  a field that a handler has set is left as it is. A nonce is of 16 random octets and in
+// Invariant  a field that a handler has set is left as it is. A nonce is of 16 random bytes and in
 //            one reply only.
 #pragma once
 

@@ -46,7 +46,7 @@ struct ListenerOptions {
 };
 
 inline constexpr std::size_t listeners_max = 32;  // of one server, its first included
-// What sun_path has room for beside the octet that ends it (unix(7)).
+// What sun_path has room for beside the byte that ends it (unix(7)).
 inline constexpr std::size_t socket_path_bytes_max = 107;
 inline constexpr std::string_view unix_prefix = "unix:";
 

@@ -36,7 +36,7 @@ Result<FileOwner> parse_file_owner(std::string_view text);
 
 class UnixSocket {
  public:
-  // REQUIRES a path of 1 to socket_path_bytes_max octets without NUL.
+  // REQUIRES a path of 1 to socket_path_bytes_max bytes without NUL.
   static Result<UnixSocket> open(const std::string& path, mode_t mode, const FileOwner& owner,
                                  int backlog);
   // A socket that listens there already, of the program before: a copy of it. Mode and owner are

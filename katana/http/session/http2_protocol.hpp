@@ -53,7 +53,7 @@ class Http2Protocol final : public net::Protocol {
   }
 
  private:
-  // A table of 4 KiB (RFC 7541 §4.1) with what its entries cost beside their octets.
+  // A table of 4 KiB (RFC 7541 §4.1) with what its entries cost beside their bytes.
   static constexpr std::size_t hpack_bytes = std::size_t{16} * 1024;
 
   void refresh_date(std::int64_t unix_seconds) noexcept;

@@ -37,7 +37,7 @@ struct Http2Options {
   // What replies of one connection may hold back because windows are closed. Beyond that no
   // handler is called for further requests, and streams write only what their windows take.
   std::size_t held_bytes_max = 1024 * 1024;
-  // A stream whose reply waits for its window so long is reset; octets that are taken buy time at
+  // A stream whose reply waits for its window so long is reset; bytes that are taken buy time at
   // http1::Limits::rate_min_bytes_per_s.
   Duration stall_timeout = seconds(30);
 };

@@ -70,7 +70,7 @@ class UpgradeRequest {
     }
   };
   using Pointer = std::unique_ptr<UpgradeRequest, Delete>;  // owns it
-  // Copies the ids, of which each is cut at 255 octets; the rest outlives the connection. `route`
+  // Copies the ids, of which each is cut at 255 bytes; the rest outlives the connection. `route`
   // may be null. Throws std::bad_alloc.
   static Pointer make(Bytes subprotocol, const RouteMark* route, Bytes request_id, Bytes trace_id,
                       Instant now);

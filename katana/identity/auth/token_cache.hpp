@@ -47,7 +47,7 @@ class TokenCache {
 
   // Entries.
   std::size_t count() const noexcept { return count_; }
-  // What they hold of the heap, in octets: claims as they are there, not as they were sent.
+  // What they hold of the heap, in bytes: claims as they are there, not as they were sent.
   std::size_t bytes() const noexcept { return bytes_; }
 
  private:

@@ -1,6 +1,6 @@
-// StoredReply: a reply as stores keep it: octets of a form of their own.
+// StoredReply: a reply as stores keep it: bytes of a form of their own.
 //
-//   form octet 1 | flags | status u16 | type size u16 | fields size u32 | type | fields | content
+//   form byte 1 | flags | status u16 | type size u16 | fields size u32 | type | fields | content
 //
 // Numbers are big-endian.
 //
@@ -27,7 +27,7 @@ struct StoredReply {
 
 // For Store::keep(); never empty.
 std::string encode(const StoredReply& reply);
-// Nothing: octets that encode() did not make.
+// Nothing: bytes that encode() did not make.
 std::optional<StoredReply> decode(Bytes octets);
 
 }  // namespace katana::idempotency

@@ -12,7 +12,7 @@
 // Thread     any.
 // Allocates  the keys and what is read.
 // Fails      an error: no JSON, too large, a name twice, or no usable key at all.
-// Invariant  a set has at most keys_max keys, ids have at most key_id_bytes_max octets.
+// Invariant  a set has at most keys_max keys, ids have at most key_id_bytes_max bytes.
 #pragma once
 
 #include <string>
@@ -27,9 +27,9 @@ namespace katana::jose {
 
 // Of a set that is read; one more is an error.
 inline constexpr std::size_t keys_max = 64;
-// Of a `kid`, in octets.
+// Of a `kid`, in bytes.
 inline constexpr std::size_t key_id_bytes_max = 256;
-// Of a set as JSON, in octets.
+// Of a set as JSON, in bytes.
 inline constexpr std::size_t jwk_set_bytes_max = 256 * 1024;
 
 // What a public key may be used with. An HMAC has to be named.

@@ -27,7 +27,7 @@
 
 namespace katana::jose {
 
-// Of a token, in octets.
+// Of a token, in bytes.
 inline constexpr std::size_t token_bytes_max = 16 * 1024;
 // Of lists and objects in one another, in header and claims.
 inline constexpr std::size_t token_depth_max = 16;
@@ -47,14 +47,14 @@ struct Header {
 struct SignedContent {
   // As it was signed.
   Header header;
-  // The octets that were signed.
+  // The bytes that were signed.
   std::string payload;
 };
 
 // The content, when one of the keys has signed it.
 Verified<SignedContent> verify_jws(Bytes token, std::span<const VerificationKey> keys);
 
-// Signs the octets; the header has `alg`, and `kid` and `typ` where they are not empty.
+// Signs the bytes; the header has `alg`, and `kid` and `typ` where they are not empty.
 Result<std::string> sign_jws(const SigningKey& key, Bytes payload, Bytes type = {});
 
 }  // namespace katana::jose

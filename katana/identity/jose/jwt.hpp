@@ -17,7 +17,7 @@
 // Thread     any.
 // Allocates  the claims.
 // Fails      a Refusal.
-// Invariant  claims are read once, from octets whose signature is right. No name comes twice.
+// Invariant  claims are read once, from bytes whose signature is right. No name comes twice.
 #pragma once
 
 #include <optional>

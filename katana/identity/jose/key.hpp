@@ -11,7 +11,7 @@
 // Thread     any.
 // Allocates  when it is made; then what signer.hpp says.
 // Fails      made of what is malformed, too short (RSA below 2048 bits, a secret shorter than its
-//            hash), too long (RSA above 8192 bits, a secret above 1024 octets) or unfit for the
+//            hash), too long (RSA above 8192 bits, a secret above 1024 bytes) or unfit for the
 //            algorithm: an error that says which.
 // Invariant  a secret or private part is overwritten when the last share of it goes.
 #pragma once
@@ -30,7 +30,7 @@ namespace katana::jose {
 inline constexpr int rsa_bits_min = 2048;
 // Of a modulus: a longer one costs milliseconds for each token.
 inline constexpr int rsa_bits_max = 8192;
-// Of a secret, in octets.
+// Of a secret, in bytes.
 inline constexpr std::size_t secret_bytes_max = 1024;
 
 // Judges signatures.
@@ -45,7 +45,7 @@ class VerificationKey {
   Algorithm algorithm() const noexcept { return signer_->algorithm(); }
   // Its `kid`; empty: any token may mean it.
   const std::string& id() const noexcept { return id_; }
-  // Whether the octets were signed so; a signature of another size is wrong.
+  // Whether the bytes were signed so; a signature of another size is wrong.
   bool verify(Bytes input, Bytes signature) const { return signer_->verify(input, signature); }
 
   // OpenSSL's, for as long as this lives; null: a secret.
@@ -76,7 +76,7 @@ class SigningKey {
   Algorithm algorithm() const noexcept { return signer_->algorithm(); }
   // The `kid` of what it signs; empty: none is said.
   const std::string& id() const noexcept { return id_; }
-  // The octets of a signature; of ECDSA r and s, each with all its octets (RFC 7518 §3.4).
+  // The bytes of a signature; of ECDSA r and s, each with all its bytes (RFC 7518 §3.4).
   Result<std::string> sign(Bytes input) const;
   // What verifies: of a secret the secret itself.
   VerificationKey verification_key() const { return VerificationKey(signer_, id_); }

@@ -60,7 +60,7 @@ inline std::unexpected<Refusal> refuse(Reason reason) { return std::unexpected(R
 // The same with what the token had.
 std::unexpected<Refusal> refuse(Reason reason, std::string detail);
 
-// Text of a stranger in quotes, fit for a log: at most 64 octets, the rest and what is not
+// Text of a stranger in quotes, fit for a log: at most 64 bytes, the rest and what is not
 // printable replaced.
 std::string shown(Bytes text);
 

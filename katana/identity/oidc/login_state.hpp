@@ -51,7 +51,7 @@ class StateSealer {
 
 inline constexpr std::size_t return_to_bytes_max = 512;  // of a path behind a login
 // Whether a browser may be sent there behind a login: a path of this program, in at most
-// return_to_bytes_max printable octets; nothing that a browser takes for another site.
+// return_to_bytes_max printable bytes; nothing that a browser takes for another site.
 bool is_local_path(Bytes path) noexcept;
 
 }  // namespace katana::oidc

@@ -13,7 +13,7 @@
 namespace katana::oidc {
 
 struct OidcOptions {
-  // As the provider writes it, to the octet: https://id.example.org. http is for loopback alone.
+  // As the provider writes it, to the byte: https://id.example.org. http is for loopback alone.
   std::string issuer;
   std::string client_id;
   // Empty: a public client, which PKCE protects alone.
@@ -30,7 +30,7 @@ struct OidcOptions {
   // Where browsers go then, unless ?return_to= names another path.
   std::string after_login = "/";
   std::string after_logout = "/";
-  // What seals logins that are under way, at least 32 octets each: the first seals, all open. All
+  // What seals logins that are under way, at least 32 bytes each: the first seals, all open. All
   // instances of a program have the same.
   std::vector<std::string> secrets;
   // Of ID tokens.

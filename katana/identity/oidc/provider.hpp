@@ -10,7 +10,7 @@
 // Fails      Code::unavailable (503) when the provider does not answer, or says what is not to be
 //            believed, and nothing is known that is younger than stale_max: the Error names the URL
 //            and what is wrong.
-// Invariant  the issuer is, to the octet, the one that was asked for, and no URL is plain HTTP but
+// Invariant  the issuer is, to the byte, the one that was asked for, and no URL is plain HTTP but
 //            on loopback. The provider is asked once at a time, whoever waits for it, and at most
 //            once in ask_again_after. A request that finds what was known waits for nothing while
 //            the provider fails, or is asked for the first time that its answer is old.
@@ -32,7 +32,7 @@ namespace katana::oidc {
 
 // What is used of it; members of other names are passed over.
 struct ProviderMetadata {
-  std::string issuer;                               // to the octet
+  std::string issuer;                               // to the byte
   std::string authorization_endpoint;               // where browsers are sent to log in
   std::string token_endpoint;                       // where codes are redeemed
   std::string jwks_uri;                             // where keys are

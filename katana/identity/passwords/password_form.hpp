@@ -1,12 +1,13 @@
 // How a password is kept: argon2id (RFC 9106) in the PHC string format,
 // "$argon2id$v=19$m=19456,t=2,p=1$SALT$HASH", with base64 without padding.
 //
-// Owns       its octets.
+// Owns       its bytes.
 // Thread     a value.
 // Allocates  as strings do.
 // Fails      parse() is nothing for what write() does not write, and for parameters that would take
 //            more than a server can give: what is in a table may not exhaust it.
-// Invariant  a stored password has at most 4 GiB-octets of work: 1 GiB of memory, 16 passes.
+// Invariant  a stored password asks for at most 1 GiB of memory and 16 passes; memory times passes
+//            is at most 4 GiB.
 #pragma once
 
 #include <cstdint>
@@ -43,8 +44,8 @@ bool is_possible(const HashCost& cost) noexcept;
 // What is kept of a password.
 struct PasswordForm {
   HashCost cost;     // with which `hash` was made
-  std::string salt;  // 8 to 64 octets
-  std::string hash;  // 16 to 64 octets
+  std::string salt;  // 8 to 64 bytes
+  std::string hash;  // 16 to 64 bytes
 
   // Nothing: it is of another form, or dearer than the limits.
   static std::optional<PasswordForm> parse(Bytes text);

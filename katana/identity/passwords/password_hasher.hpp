@@ -9,7 +9,7 @@
 // A user who does not exist is verified as well, against a password of nobody: verify(nullopt, …)
 // takes as long, so that the time of an answer does not tell who has an account.
 //
-// A password is 1 to 1,024 octets of UTF-8, and is taken as it was sent: it is not normalised,
+// A password is 1 to 1,024 bytes of UTF-8, and is taken as it was sent: it is not normalised,
 // since the tables of Unicode for that change with its versions, and with them a password would.
 //
 // Owns       a pool of threads.

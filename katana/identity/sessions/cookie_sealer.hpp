@@ -26,7 +26,7 @@ namespace katana::sessions {
 
 class CookieSealer {
  public:
-  static constexpr std::size_t secret_bytes_min = 32;  // of random octets, or more of text
+  static constexpr std::size_t secret_bytes_min = 32;  // of random bytes, or more of text
   static constexpr std::size_t keys_max = 8;           // each is tried for each cookie
 
   // For cookies of this name alone.
@@ -35,7 +35,7 @@ class CookieSealer {
   // As base64url.
   std::string seal(const SessionRecord& record) const;
   std::optional<SessionRecord> open(Bytes value) const;
-  // How long the value of a record of so many encoded octets is.
+  // How long the value of a record of so many encoded bytes is.
   static constexpr std::size_t value_bytes(std::size_t encoded_bytes) noexcept {
     return ((encoded_bytes + crypto::Aead::overhead_bytes) * 4 + 2) / 3;
   }

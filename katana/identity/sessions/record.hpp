@@ -3,7 +3,7 @@
 // Owns       its texts.
 // Thread     a value.
 // Allocates  as strings do.
-// Fails      decode_session() is nothing for octets that encode_session() does not write.
+// Fails      decode_session() is nothing for bytes that encode_session() does not write.
 // Invariant  a session ends at the earlier of two times: idle, after it was last seen, and
 //            absolute, after it was made or its user logged in.
 #pragma once

@@ -22,7 +22,7 @@ KATANA_DESCRIBE_ENUM(Sync, each, interval, never)
 
 struct AuditOptions {
   std::string file;                     // mode 0600. It is made if it is not there
-  std::string key = {};                 // of the chain: 32 octets or more; empty: it is not keyed
+  std::string key = {};                 // of the chain: 32 bytes or more; empty: it is not keyed
   Sync sync = Sync::each;               // with each an event that was acknowledged is on the disk
   Duration sync_interval = seconds(1);  // of Sync::interval: what a power cut may take
   std::uint64_t file_bytes_max = std::uint64_t{64} << 20;  // then it is rotated; none is deleted

@@ -8,8 +8,8 @@
 //   name     id (4), text                                       of a context's fields
 //   site     id (4), level (1), line (4), values (2), of those in the pattern (2), fields (2),
 //            for each value: kind (1) and name; for each field: name; logger, pattern, file,
-//            function. Names and texts are a size (4) and octets.
-//   record   site (4), thread (4), nanoseconds since 1970 (8), context octets (2), arguments as
+//            function. Names and texts are a size (4) and bytes.
+//   record   site (4), thread (4), nanoseconds since 1970 (8), context bytes (2), arguments as
 //            captured (capture.hpp), context: name id (4), kind (1), value
 //
 // A site stands before its first record. A reader that meets something else looks for the next

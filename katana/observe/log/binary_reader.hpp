@@ -1,8 +1,8 @@
-// BinaryReader: entries out of what BinaryLayout wrote, or out of anything: the octets are not
+// BinaryReader: entries out of what BinaryLayout wrote, or out of anything: the bytes are not
 // trusted.
 //
 // Owns       what sites and names say.
-// Borrows    the octets, for as long as it lives; an Entry until the next call.
+// Borrows    the bytes, for as long as it lives; an Entry until the next call.
 // Thread     one.
 // Allocates  for sites and names; never more than the input's size justifies.
 // Fails      next(): data_loss, with the offset of what could not be read. The next call goes on at

@@ -1,7 +1,7 @@
-// Capture: how the arguments of a record become octets, on the thread that logs, and which types
+// Capture: how the arguments of a record become bytes, on the thread that logs, and which types
 // may be arguments at all.
 //
-//   type                                   kind              octets
+//   type                                   kind              bytes
 //   bool                                   boolean           1
 //   char                                   character         1
 //   integers of up to 64 bits, plain enums signed, unsigned  8, host order
@@ -15,7 +15,7 @@
 // Thread     the caller's.
 // Allocates  never.
 // Fails      never: text longer than text_bytes_max is cut and marked.
-// Invariant  a Shape is static and says everything about the octets of its arguments but lengths.
+// Invariant  a Shape is static and says everything about the bytes of its arguments but lengths.
 #pragma once
 
 #include <algorithm>
@@ -53,7 +53,7 @@ inline constexpr std::uint32_t text_bytes_max = 4 * 1024;  // of one argument
 inline constexpr std::uint32_t text_cut_bit = 1u << 31;
 inline constexpr std::size_t slots_max = 64;  // of one record, members of structs included
 
-// One value among the octets. Only members of a described struct have their name here.
+// One value among the bytes. Only members of a described struct have their name here.
 struct Slot {
   Kind kind;   // how it was captured
   Bytes name;  // of a member; otherwise empty

@@ -50,7 +50,7 @@ struct Entry {
 // Values of one record, decoded. One for each thread that decodes.
 class Decoder {
  public:
-  // Sets the spans of `entry`; false if the octets are not what the site says.
+  // Sets the spans of `entry`; false if the bytes are not what the site says.
   bool decode(Entry& entry, Bytes arguments) noexcept;
   // Adds one more field behind them; false when there is no room.
   bool add_field(Entry& entry, const Value& value) noexcept;

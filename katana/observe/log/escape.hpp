@@ -1,4 +1,4 @@
-// Escaping: octets from anywhere into a line of text, or into a JSON string.
+// Escaping: bytes from anywhere into a line of text, or into a JSON string.
 //
 // Thread     any.
 // Allocates  only when the buffer grows.
@@ -17,17 +17,17 @@
 
 namespace katana::log {
 
-// How many octets of `text` from its front are printable ASCII without `"` and `\`.
+// How many bytes of `text` from its front are printable ASCII without `"` and `\`.
 std::size_t plain_prefix(Bytes text) noexcept;
 // All of it is, it is not empty, and no space or `=` is in it: it needs no quotes behind `name=`.
 bool is_word(Bytes text) noexcept;
 
-// Control characters become \n, \r, \t or \xNN, octets that are no UTF-8 \xNN, and characters that
+// Control characters become \n, \r, \t or \xNN, bytes that are no UTF-8 \xNN, and characters that
 // cannot be seen \u{NNNN}.
 void escape_line(Bytes text, Buffer& out);
 // As escape_line, and `"` and `\` are escaped too: for what stands in quotes.
 void escape_quoted(Bytes text, Buffer& out);
-// Octets that are no UTF-8 become U+FFFD.
+// Bytes that are no UTF-8 become U+FFFD.
 void escape_json(Bytes text, Buffer& out);
 
 }  // namespace katana::log

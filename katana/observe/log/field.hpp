@@ -19,7 +19,7 @@
 
 namespace katana::log {
 
-// A name that is a literal: records keep its address, not its octets.
+// A name that is a literal: records keep its address, not its bytes.
 class FieldName {
  public:
   template <std::size_t size>

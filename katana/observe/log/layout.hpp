@@ -1,4 +1,4 @@
-// Layout: how entries become octets of a sink. Text for people, JSON lines and binary for programs.
+// Layout: how entries become bytes of a sink. Text for people, JSON lines and binary for programs.
 //
 // Owns       scratch memory.
 // Thread     one at a time.
@@ -27,7 +27,7 @@ class Layout {
   // How much of a file that this layout wrote is whole: what is behind it is a record that a killed
   // process left half written. Everything, if the file is not of this layout's making.
   virtual std::size_t whole_bytes(Bytes file) const { return file.size(); }
-  // What makes it safe to go on behind octets that may not be whole.
+  // What makes it safe to go on behind bytes that may not be whole.
   virtual Bytes separator(char last_octet) const { return last_octet == '\n' ? "" : "\n"; }
 };
 

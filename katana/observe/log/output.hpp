@@ -1,11 +1,11 @@
-// Output: where the octets of a sink go. A file, a terminal, or what a user writes for himself.
+// Output: where the bytes of a sink go. A file, a terminal, or what a user writes for himself.
 //
 // Thread     one at a time: that of its sink (output_runner.hpp), which it may hold up for ever;
 //            the Log's writer if may_block() is false.
 // Allocates  as it likes: never on the threads that log.
 // Fails      values: the sink reports them once, counts what is lost, and opens again.
 // Invariant  write() keeps records whole: when it fails, nothing of `records` stays, as far as the
-//            output can take octets back.
+//            output can take bytes back.
 #pragma once
 
 #include <cstdint>
@@ -25,9 +25,9 @@ class Output {
   // Again after a failure, and when somebody else has moved the file.
   virtual Result<void> open(const Layout& layout) = 0;
   virtual Result<void> write(Bytes records) = 0;
-  // Octets in the file; where there is no file, 0.
+  // Bytes in the file; where there is no file, 0.
   virtual std::uint64_t size() const noexcept { return 0; }
-  // When the octets before began, in nanoseconds since 1970; 0 when there are none.
+  // When the bytes before began, in nanoseconds since 1970; 0 when there are none.
   virtual std::int64_t begun_wall_ns() const noexcept { return 0; }
   // Begins a new file and keeps `keep` of the old ones. Leaves it open.
   virtual Result<void> rotate(unsigned, const Layout&) { return {}; }

@@ -31,7 +31,7 @@ struct RecordPrefix {
   std::uint32_t bytes;          // of all of it
   std::uint16_t context_bytes;  // of the entries of the context
   Level level;                  // of the record
-  std::uint8_t padding;         // octets at the end, so that it is a multiple of record_alignment
+  std::uint8_t padding;         // bytes at the end, so that it is a multiple of record_alignment
 };
 static_assert(sizeof(RecordPrefix) == record_alignment);
 

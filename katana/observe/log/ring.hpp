@@ -1,10 +1,10 @@
 // Ring: the records of one thread on their way to the writer. One producer, one consumer.
 //
-//   reserve(n) → n octets in one piece, or null when full      producer
+//   reserve(n) → n bytes in one piece, or null when full       producer
 //   commit(n)  → they may be read                              producer
 //   published(), front(), pop(n), release()                    consumer
 //
-// Positions only grow; an octet's place is its position modulo the capacity. A record never wraps:
+// Positions only grow; a byte's place is its position modulo the capacity. A record never wraps:
 // what is left of a lap and too small is marked as padding.
 //
 // The producer compares with one number, limit_: the nearest of the end of the lap, half of the
@@ -98,7 +98,7 @@ class Ring {
 
   // Any thread -------------------------------------------------------------------------------
 
-  // Octets that were committed and not given back, a moment ago.
+  // Bytes that were committed and not given back, a moment ago.
   std::uint64_t waiting() const noexcept {
     // acquire, and before the other: what was released had been published, so this is never < 0.
     const std::uint64_t released = released_.load(std::memory_order_acquire);

@@ -34,7 +34,7 @@ class Writer {
          ticks::TickScale scale, const MakeRunner& make_runner = nullptr);
 
   static constexpr std::uint64_t everything = UINT64_MAX;  // a horizon that leaves no record behind
-  // Takes what is there and not younger than the horizon. Returns how many octets of rings that
+  // Takes what is there and not younger than the horizon. Returns how many bytes of rings that
   // was.
   std::uint64_t pass(std::uint64_t horizon_ticks, Instant now);
   // A ring is more than half full.
@@ -86,7 +86,7 @@ class Writer {
   RingSet& rings_;
   ticks::TickScale scale_;
   std::vector<std::unique_ptr<Sink>> sinks_;
-  bool decodes_ = false;  // some sink wants values, not octets
+  bool decodes_ = false;  // some sink wants values, not bytes
   SiteTable sites_;
   Decoder decoder_;
   std::vector<Source> sources_;

@@ -46,7 +46,7 @@ class Exposition {
   // Refreshes the registry.
   Exposition(Registry& registry, Format format);
 
-  // Fills the front of `out`, whole lines, and returns how many octets; 0 only when done() is true.
+  // Fills the front of `out`, whole lines, and returns how many bytes; 0 only when done() is true.
   // REQUIRES out.size() ≥ piece_bytes_min.
   std::size_t fill(std::span<char> out);
   bool done() const noexcept { return done_; }

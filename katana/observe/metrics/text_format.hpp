@@ -31,7 +31,7 @@ std::string canonical_number(double value);
 
 inline constexpr std::size_t value_bytes_max = 32;  // of a number as text
 
-// At most value_bytes_max octets. Returns the end.
+// At most value_bytes_max bytes. Returns the end.
 inline char* write_value(char* out, std::uint64_t value) noexcept {
   return std::to_chars(out, out + value_bytes_max, value).ptr;
 }

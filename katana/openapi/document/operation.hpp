@@ -117,7 +117,7 @@ struct ParameterNote {
 // Content that the handler reads itself: a file, a stream, a format of its own.
 struct ContentWords {
   std::string type = {};        // "application/octet-stream"
-  MakeSchema schema = nullptr;  // null: octets
+  MakeSchema schema = nullptr;  // null: bytes
   MakeSchema item = nullptr;    // of a stream: one line
   // By name.
   std::vector<Example> examples = {};

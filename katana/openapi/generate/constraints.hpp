@@ -35,7 +35,7 @@ enum class Held : std::uint8_t {
   list,
   dictionary,
   value,  // container::Value
-  other,  // a struct, an enum, octets, one of several types: there are no rules of it
+  other,  // a struct, an enum, bytes, one of several types: there are no rules of it
 };
 
 class Constraints {

@@ -203,7 +203,7 @@ struct Encoding {
 // The Media Type Object, with its key.
 struct MediaType {
   std::string type = {};                 // "application/json", "text/*"
-  std::optional<SchemaAt> schema = {};   // absent: any octets
+  std::optional<SchemaAt> schema = {};   // absent: any bytes
   std::vector<Example> examples = {};    // `example` in front, then `examples`
   std::vector<Encoding> encodings = {};  // of forms: those written; in Swagger 2.0 of lists
   Extensions extensions = {};            // of its object in `content`

@@ -41,7 +41,7 @@ using Load = std::move_only_function<Result<std::string>(const std::string& path
 
 // What SourceSet calls the file of that path.
 std::string uri_of_path(Bytes path);
-// The whole of a file of at most `bytes_max` octets.
+// The whole of a file of at most `bytes_max` bytes.
 Result<std::string> load_file(const std::string& path, std::size_t bytes_max);
 
 class SourceSet {

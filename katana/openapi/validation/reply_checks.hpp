@@ -22,7 +22,7 @@
 // All documents judge a reply within one budget of steps (RouteDefaults::check_steps_max). A check
 // that is given up is a departure.
 //
-// Owns       the contracts, and places_max places that were reported, 8 octets each.
+// Owns       the contracts, and places_max places that were reported, 8 bytes each.
 // Thread     check_replies() one, while building; checks any.
 // Allocates  a check as Contract does, and what it reports.
 // Fails      a document that is no description is reported with the first reply.

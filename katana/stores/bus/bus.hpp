@@ -123,7 +123,7 @@ class [[nodiscard]] Subscription {
 // A message that is to be answered; see Bus::request().
 struct Request {
   std::string subject = {};       // of who answers; the subject of the answer is made by the bus
-  std::string payload = {};       // at most BusOptions::payload_bytes_max octets
+  std::string payload = {};       // at most BusOptions::payload_bytes_max bytes
   Duration timeout = seconds(5);  // to the answer; the coroutine's deadline may be earlier
   std::string id = {};            // as Publication::id
 };

@@ -44,7 +44,7 @@ inline constexpr std::size_t header_bytes_max = 4096;  // of a message, all toge
 
 struct Publication {
   Bytes subject;                         // without wildcards (subject.hpp)
-  Bytes payload = {};                    // any octets; at most BusOptions::payload_bytes_max
+  Bytes payload = {};                    // any bytes; at most BusOptions::payload_bytes_max
   Bytes reply_to = {};                   // a subject; empty: nobody is to answer
   std::span<const Header> headers = {};  // names without ':' and blanks, values without line ends
   // Of the same id a stream stores one (streams.hpp). Empty: none.

@@ -11,7 +11,7 @@
 // Thread     its reactor's.
 // Allocates  an entry for each message that waits.
 // Fails      open() as Bus::subscribe(). A reader that is too slow: by its policy.
-// Invariant  at most messages_max messages and bytes_max octets wait, whatever comes; what a policy
+// Invariant  at most messages_max messages and bytes_max bytes wait, whatever comes; what a policy
 //            drops is counted, and told where it was dropped. One coroutine waits at a time.
 #pragma once
 

@@ -1,6 +1,6 @@
 // Subject: the address of a message, tokens with dots between them: "rooms.lobby.said".
 //
-//   rooms.lobby.said    what is published to; a token is any octets but blanks, controls, '.', '*'
+//   rooms.lobby.said    what is published to; a token is any bytes but blanks, controls, '.', '*'
 //                       and '>'
 //   rooms.*.said        '*' stands for one token
 //   rooms.>             '>' stands for one token or more, at the end
@@ -9,7 +9,7 @@
 // Subjects that begin with '_' or '$' are those of the bus itself ("_INBOX.…", "$JS.…"): a wildcard
 // at the beginning of a pattern does not stand for them.
 //
-// Names that users choose go through escape_token(), which makes one token of any octets.
+// Names that users choose go through escape_token(), which makes one token of any bytes.
 //
 // Owns       nothing.
 // Thread     any.
@@ -38,7 +38,7 @@ Result<void> check_pattern(Bytes text);
 // REQUIRES is_pattern(pattern) and is_subject(subject).
 bool matches(Bytes pattern, Bytes subject) noexcept;
 
-// One token that stands for `text`: octets that a token may not have, and '%', become "%2E"; an
+// One token that stands for `text`: bytes that a token may not have, and '%', become "%2E"; an
 // empty text becomes "%". Different texts have different tokens.
 std::string escape_token(Bytes text);
 // What escape_token() was given; nothing for what it never gives.

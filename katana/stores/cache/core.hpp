@@ -1,4 +1,4 @@
-// Core: a cache of octets by which values are found, and of pointers to them whose types it does
+// Core: a cache of bytes by which values are found, and of pointers to them whose types it does
 // not know: what Cache (cache.hpp) is made of, whatever its types.
 //
 //   find ── hit ──▶ value          put, remove, invalidate ──▶ shard ──▶ level 2, in background
@@ -179,7 +179,7 @@ class Core final : public ChangeListener, public std::enable_shared_from_this<Co
   const Options options_;
   const std::string prefix_;  // of keys in the second level
   const KeyedHash hash_;
-  const WordHash word_hash_;  // of keys of eight octets, as numbers are
+  const WordHash word_hash_;  // of keys of eight bytes, as numbers are
   TableLimits limits_;        // of a shard
   std::size_t shard_mask_ = 0;
   std::vector<std::unique_ptr<Shard>> shards_;

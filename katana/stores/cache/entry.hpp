@@ -1,6 +1,6 @@
 // Entry: a key and what a cache has for it: one piece of the heap, key and tags behind the head.
 //
-// Owns       its octets of the key, its share of the value.
+// Owns       its bytes of the key, its share of the value.
 // Thread     that of its Table's lock.
 // Allocates  one piece; `bytes` is what it takes, with the value.
 // Fails      make() throws std::bad_alloc.

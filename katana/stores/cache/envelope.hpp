@@ -1,15 +1,15 @@
-// Envelope: what stands around the octets of a value in a second level, so that nothing is taken
+// Envelope: what stands around the bytes of a value in a second level, so that nothing is taken
 // for a value of ours that is none.
 //
 //   "KC2" kind until key tags value
-//     kind   'v': the octets of a value follow; 'n': there is known to be none
-//     until  8 octets, the lowest first: milliseconds since 1970 when its time is over
-//     key    4 octets: its size, the lowest first; then the key
-//     tags   1 octet: how many; then of each 1 octet, its size, and the tag
+//     kind   'v': the bytes of a value follow; 'n': there is known to be none
+//     until  8 bytes, the lowest first: milliseconds since 1970 when its time is over
+//     key    4 bytes: its size, the lowest first; then the key
+//     tags   1 byte: how many; then of each 1 byte, its size, and the tag
 //
 // Owns       nothing.
 // Thread     any.
-// Allocates  seal() the octets, open() the tags.
+// Allocates  seal() the bytes, open() the tags.
 // Fails      open() with nothing: cut off, another version, another key, or a time that is over.
 // Invariant  open() gives what seal() was given, of the same key.
 #pragma once
@@ -34,7 +34,7 @@ struct Opened {
   bool absent = false;
   Duration left = {};  // more than 0
   std::vector<std::string> tags = {};
-  Bytes value = {};  // part of the octets
+  Bytes value = {};  // part of the bytes
 };
 
 // `value`: null: there is known to be none. REQUIRES at most tags_max of at most tag_bytes_max.

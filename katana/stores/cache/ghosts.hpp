@@ -1,7 +1,7 @@
 // Ghosts: the hashes of what was forgotten before it was used twice, so that what comes again soon
 // is taken for good (S3-FIFO's ghost queue).
 //
-// Owns       a table of fixed size, 8 octets for each ghost.
+// Owns       a table of fixed size, 8 bytes for each ghost.
 // Thread     that of its Table's lock.
 // Allocates  when it is made.
 // Fails      never: what is full forgets the oldest of a set.

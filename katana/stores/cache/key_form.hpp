@@ -1,7 +1,7 @@
-// KeyForm<Key>: the octets that a key is found by, in memory and in a second level.
+// KeyForm<Key>: the bytes that a key is found by, in memory and in a second level.
 //
 //   std::string               itself; a view or a literal finds it, too
-//   integers, enumerations    8 octets, the lowest first
+//   integers, enumerations    8 bytes, the lowest first
 //   text forms (Uuid, Date)   their text
 //   described structs         their compact binary form (data/container/binary_write.hpp)
 //
@@ -9,7 +9,7 @@
 // Thread     any.
 // Allocates  for described structs, and for text forms.
 // Fails      never.
-// Invariant  different keys of one type have different octets.
+// Invariant  different keys of one type have different bytes.
 #pragma once
 
 #include <bit>
@@ -26,7 +26,7 @@
 
 namespace katana::cache {
 
-// Gives use(Bytes) the octets of the key.
+// Gives use(Bytes) the bytes of the key.
 template <class Key, class Use>
 decltype(auto) with_key_octets(const Key& key, Use&& use) {
   if constexpr (std::is_convertible_v<const Key&, Bytes>) {

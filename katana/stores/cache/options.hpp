@@ -109,7 +109,7 @@ struct Statistics {
   std::uint64_t second_hits = 0;      // looks that found a value or a known absence
   std::uint64_t second_misses = 0;    // looks that found nothing
   std::uint64_t second_failures = 0;  // calls that failed or took too long
-  std::uint64_t second_invalid = 0;   // octets that are none of ours
+  std::uint64_t second_invalid = 0;   // bytes that are none of ours
   std::uint64_t second_skipped = 0;   // calls that were not made: it is left alone
   std::size_t loads_running = 0;      // at present
   std::size_t entries = 0;            // in memory at present

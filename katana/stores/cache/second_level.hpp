@@ -5,15 +5,15 @@
 //   remove   Cache::remove()                   try_lock, unlock
 //                                              one instance loads, where the options say so
 //
-// A key is the cache's name, ":", and octets of any kind; a level may put a prefix of its own
-// before it. Octets are the cache's own: it writes their version, their key, and until when they
-// are good into them, and takes nothing that does not fit; so a level may lose, mix up or garble
-// what it was given, and the worst that comes of it is a load. Whoever may write there chooses
-// what is served, though.
+// A key is the cache's name, ":", and bytes of any kind; a level may put a prefix of its own
+// before it. The cache alone defines what the bytes mean: it writes a version, the key and the end
+// of their time into them, and takes nothing that does not fit. So a level may lose, mix up or
+// garble what it was given, and the worst that comes of it is a load. A program that may write
+// there chooses what is served, though.
 //
 // Owns       what is kept.
 // Thread     calls: coroutines of any reactor, which go on there; health() and listen() any.
-// Allocates  a frame for each call, and the octets.
+// Allocates  a frame for each call, and the bytes.
 // Fails      with an Error of any code: the cache counts it and loads instead. A call may take as
 //            long as it likes: the cache destroys what takes longer than second_level.timeout, and
 //            asks no more for a while after several failures.
@@ -55,7 +55,7 @@ class SecondLevel {
  public:
   virtual ~SecondLevel() = default;
 
-  // The octets as put() was given them; nothing: there are none, or their time is over.
+  // The bytes as put() was given them; nothing: there are none, or their time is over.
   virtual Task<Result<std::optional<std::string>>> get(std::string key) = 0;
   // Replaces what is there. `ttl` is more than 0; rounded as the level needs it, never to "for
   // ever".

@@ -7,7 +7,7 @@
 //
 // Owns       a share of the level; the keys that are owed.
 // Thread     any: coroutines run on the reactor that began them.
-// Allocates  frames, keys and octets.
+// Allocates  frames, keys and bytes.
 // Fails      get() and lock() never: what fails is as if nothing were there. remove() with the
 //            level's Error; the key is owed then.
 // Invariant  at most owed_max keys are owed. When there would be more, nothing is read there until
@@ -34,7 +34,7 @@ namespace katana::cache::detail {
 // How values are kept outside of memory.
 struct Codec {
   void (*encode)(const void* value, std::string& to) = nullptr;
-  // Nothing: the octets are no such value.
+  // Nothing: the bytes are no such value.
   std::optional<LoadedValue> (*decode)(Bytes octets) = nullptr;
 };
 

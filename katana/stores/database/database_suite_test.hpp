@@ -1,7 +1,7 @@
 // DatabaseSuite: what every backend has to do, as tests that a backend is plugged into.
 //
 //   struct SqlitePlug {
-//     static constexpr bool text_may_have_zero = true;   // a zero octet, which PostgreSQL refuses
+//     static constexpr bool text_may_have_zero = true;   // a zero byte, which PostgreSQL refuses
 //     katana::Result<Database> open();                   // an empty database, each time
 //   };
 //   INSTANTIATE_TYPED_TEST_SUITE_P(Sqlite, DatabaseSuite, SqlitePlug);

@@ -36,7 +36,7 @@
 namespace katana::database {
 
 struct Value {
-  // broken: no value, because the octets of a column are none of its type's; `octets` is a literal
+  // broken: no value, because the bytes of a column are none of its type's; `octets` is a literal
   // that says so. It fits nothing.
   enum class Type : std::uint8_t { null, integer, real, text, blob, broken };
 

@@ -16,7 +16,7 @@
 // minutes): it is then only the first value. Times are those of one clock: schedule.hpp says what
 // holds in zones whose clocks change.
 //
-// Owns       its text, of at most text_bytes_max octets.
+// Owns       its text, of at most text_bytes_max bytes.
 // Thread     a value.
 // Allocates  the messages of errors.
 // Fails      parse() names the field, its position (from 1) and what it expected. An expression
@@ -57,12 +57,12 @@ struct CronProblem {
     out_of_range,
     step_out_of_range,
     backwards,  // a range whose end comes first
-    trailing,   // octets that belong to no item
+    trailing,   // bytes that belong to no item
     impossible,
   };
   Kind kind = Kind::none;
   std::size_t field = 0;     // of the five; with field_count how many there are
-  std::size_t position = 0;  // from 0, in octets
+  std::size_t position = 0;  // from 0, in bytes
   std::uint32_t value = 0;
 };
 

@@ -1,4 +1,4 @@
-// Command: what is asked of Redis: a name and its arguments, as octets that are sent as they are.
+// Command: what is asked of Redis: a name and its arguments, as bytes that are sent as they are.
 //
 //   redis::Command command("SET", key, value, "PX", 1500);
 //   for (const Row& row : rows) command.add(row.text());
@@ -6,7 +6,7 @@
 // Owns       what was added, copied.
 // Thread     a value; move-only.
 // Allocates  from the recycler, as it grows.
-// Fails      never: arguments are counted octets, so none can become another argument or command.
+// Fails      never: arguments are counted bytes, so none can become another argument or command.
 // Invariant  it has a name.
 #pragma once
 
@@ -36,7 +36,7 @@ class Command {
   Command(Command&&) noexcept = default;
   Command& operator=(Command&&) noexcept = default;
 
-  // One argument behind the others, copied. Any octets.
+  // One argument behind the others, copied. Any bytes.
   Command& add(Bytes argument);
   // Without the terminating zero.
   Command& add(const char* argument) { return add(Bytes(argument)); }

@@ -37,7 +37,7 @@ struct Options {
 
   // Of the process: each reactor that calls has one. Others' calls are refused.
   std::uint32_t connections_max = 64;
-  // Of a connection: commands that wait for a reply, and the octets of those that are not sent.
+  // Of a connection: commands that wait for a reply, and the bytes of those that are not sent.
   std::uint32_t commands_max = 8 * 1024;
   std::size_t queued_bytes_max = std::size_t{8} * 1024 * 1024;
   resp::Limits reply = {};

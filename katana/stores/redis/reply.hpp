@@ -3,7 +3,7 @@
 //
 // Owns       its texts and elements.
 // Thread     a value; a ReplyBuilder its connection's.
-// Allocates  for texts of more than a few octets, and for elements.
+// Allocates  for texts of more than a few bytes, and for elements.
 // Fails      never: what is asked of another type is empty, or nothing.
 // Invariant  attributes are left out: nobody has asked for them. No more is held than the limits of
 //            the machine allow.

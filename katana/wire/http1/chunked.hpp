@@ -1,12 +1,12 @@
-// ChunkedDecoder: the chunked transfer coding (RFC 9112 §7.1), octet by octet where it is coding,
+// ChunkedDecoder: the chunked transfer coding (RFC 9112 §7.1), byte by byte where it is coding,
 // in runs where it is content. Extensions and trailer fields are checked and dropped, both within
 // limits.
 //
 // Owns       nothing but its place in the coding; content is borrowed from the input.
 // Allocates  never.
 // Fails      a Refusal, and REQUIRES not to be used after it.
-// Invariant  content, consumed octets and refusal do not depend on how the input is cut. Every
-//            octet but those of content is paid for by a limit.
+// Invariant  content, consumed bytes and refusal do not depend on how the input is cut. Every
+//            byte but those of content is paid for by a limit.
 //
 //   size_first ──hex──▶ size ──CR──▶ size_end ──LF──▶ data (or trailer_start)
 //                       │ ├──SP──▶ white_space ──";"──▶ extension
@@ -80,10 +80,10 @@ class ChunkedDecoder {
   Refusal eat_size_line(char c, const Limits& limits) noexcept;
   Refusal eat_size(char c, const Limits& limits) noexcept;
   Refusal eat_extension(char c, const Limits& limits) noexcept;
-  // Where an octet of an extension leads; `done` stands for nowhere.
+  // Where a byte of an extension leads; `done` stands for nowhere.
   static State next_of_extension(State state, char c) noexcept;
   Refusal eat_trailer(char c, const Limits& limits) noexcept;
-  // Octets that a sender may add to a chunk at will.
+  // Bytes that a sender may add to a chunk at will.
   Refusal count_overhead(const Limits& limits) noexcept {
     return ++overhead_bytes_ > limits.chunk_overhead_bytes_max ? Refusal::chunk_line_too_long
                                                                : Refusal::none;

@@ -4,7 +4,7 @@
 // Owns       the content that it decodes.
 // Borrows    the text and the limits, for the call.
 // Thread     any.
-// Fails      with the refusal of the first octet that is wrong.
+// Fails      with the refusal of the first byte that is wrong.
 #pragma once
 
 #include <cstdint>

@@ -16,7 +16,7 @@
 // A head is taken line by line; a line that has not ended yet stays with the caller, and so does a
 // field until the byte behind it shows that it is not folded (RFC 9112 §5.2). Most replies
 // of a server have the same head for as long as its Date says the same second, so a HeadMemo keeps
-// the last whole one: a head that begins with the same octets ends there and means the same.
+// the last whole one: a head that begins with the same bytes ends there and means the same.
 //
 // Whoever wants the fields keeps what a step consumed in front of its content as long as the
 // machine was not within content when it began: those are the lines of the head, judged already.

@@ -35,7 +35,7 @@ constexpr std::size_t lines_bytes_max(Bytes lines) noexcept {
   return lines.size() + lines.size() / 32;
 }
 
-// An integer with a prefix (RFC 7541 §5.1) behind the bits that stand in the same octet.
+// An integer with a prefix (RFC 7541 §5.1) behind the bits that stand in the same byte.
 char* put_integer(char* to, unsigned bits, unsigned prefix, std::size_t value) noexcept;
 
 // A field that the static table has as a whole.

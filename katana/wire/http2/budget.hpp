@@ -42,7 +42,7 @@ class Budget {
 };
 
 // IdleBudget: frames that move nothing (Limits::idle_frames_max). A DATA frame of use_bytes or more
-// earns a whole use, a smaller one so much of it as it has octets: a frame of one octet between two
+// earns a whole use, a smaller one so much of it as it has bytes: a frame of one byte between two
 // that move nothing would otherwise pay for both and for two more. Nothing is earned beyond a use,
 // or one frame of 16 KiB would pay for thousands.
 //

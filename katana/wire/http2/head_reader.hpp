@@ -7,7 +7,7 @@
 // Fails      by verdict. A block is always decoded to its end, or the connection ends: its fields
 //            change the compression's table.
 // Invariant  what is accepted has one meaning in HTTP/1.1 too: one authority, one path, no field
-//            that is about a connection, no octet that could begin a line (RFC 9113 §8.2, §8.3,
+//            that is about a connection, no byte that could begin a line (RFC 9113 §8.2, §8.3,
 //            §10.3).
 #pragma once
 

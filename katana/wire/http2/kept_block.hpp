@@ -1,4 +1,4 @@
-// KeptBlock: the header block that a reader accepted last. When the same octets come again, and no
+// KeptBlock: the header block that a reader accepted last. When the same bytes come again, and no
 // other block was read meanwhile, what was made of them stands as it is.
 //
 // Owns       a copy of the block, unless it is long.

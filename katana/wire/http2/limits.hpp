@@ -43,7 +43,7 @@ struct Limits {
   std::uint32_t resets_per_s = 20;
   // Frames that move nothing forward: PING, PRIORITY, empty DATA, WINDOW_UPDATE, frames for streams
   // that are over, frames of unknown types, SETTINGS, which count sixteen times. Each request
-  // earns some, and each DATA frame, either way, that somebody takes: less than eight octets earn
+  // earns some, and each DATA frame, either way, that somebody takes: less than eight bytes earn
   // less. See IdleBudget.
   std::uint32_t idle_frames_max = 1'000;
   std::uint32_t idle_frames_per_s = 100;

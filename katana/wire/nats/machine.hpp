@@ -4,13 +4,13 @@
 //   INFO {…}                                           info(json)
 //   MSG subject sid [reply-to] size                    message(subject, sid, reply_to, 0, size)
 //   HMSG subject sid [reply-to] header-size size       message(subject, sid, reply_to, h, size)
-//     the octets of a message, in pieces               piece(octets), the last with is_last
+//     the bytes of a message, in pieces                piece(bytes), the last with is_last
 //   PING, PONG, +OK                                    ping, pong, ok
 //   -ERR 'text'                                        error(text)
 //   anything else                                      refused, and nothing more
 //
-// A message's octets are its headers and its payload; they are given as they come, so that nothing
-// but a line is ever left with the caller. A message without octets has one empty piece.
+// A message's bytes are its headers and its payload; they are given as they come, so that nothing
+// but a line is ever left with the caller. A message without bytes has one empty piece.
 //
 // Owns       a few words of state.
 // Borrows    nothing after a call: an Event's views are of the input of that call.
@@ -34,7 +34,7 @@ enum class Event : std::uint8_t {
   need_bytes,  // call again with more input behind what was not consumed
   info,        // first on a connection, and again when the cluster changes
   message,     // its pieces follow, at least one
-  piece,       // octets of the message before; headers come first
+  piece,       // bytes of the message before; headers come first
   ping,        // answer with pong_line, or the server ends the connection
   pong,        // all that was written before our PING has been processed
   ok,          // of verbose connections alone; may be ignored
@@ -47,14 +47,14 @@ struct MessageHead {
   Bytes subject;                   // not checked, but for controls
   Bytes reply_to;                  // empty: the line has none
   std::uint64_t subscription = 0;  // its sid
-  std::uint32_t header_size = 0;   // octets in front of the payload; 0: MSG, without headers
+  std::uint32_t header_size = 0;   // bytes in front of the payload; 0: MSG, without headers
   std::uint32_t size = 0;          // with the headers
 };
 
 // Result of Machine::next().
 struct Step {
   Event event = Event::need_bytes;  // at most one for each call
-  std::size_t consumed = 0;         // octets of the input; may be more than 0 with need_bytes
+  std::size_t consumed = 0;         // bytes of the input; may be more than 0 with need_bytes
   Bytes text = {};                  // of info, piece and error
   MessageHead head = {};            // of message
   bool is_last = false;             // of piece
@@ -83,8 +83,8 @@ class Machine {
   const Limits limits_;
   State state_ = State::line;
   Refusal refusal_ = Refusal::none;
-  bool is_empty_ = false;     // the message whose content comes has no octets
-  std::uint32_t left_ = 0;    // octets of the message
+  bool is_empty_ = false;     // the message whose content comes has no bytes
+  std::uint32_t left_ = 0;    // bytes of the message
   std::size_t searched_ = 0;  // of the input, without a line end
 };
 

@@ -14,7 +14,7 @@ enum class Refusal : std::uint8_t {
   bad_arguments,      // not as many as the operation has, or not what they should be
   bad_size,           // no number, or headers larger than the message
   message_too_large,
-  no_line_end,  // behind the octets of a message
+  no_line_end,  // behind the bytes of a message
   count_,
 };
 

@@ -38,10 +38,10 @@ char* write_subscribe(char* to, Bytes subject, Bytes group, std::uint64_t subscr
 
 // "UNSUB sid\r\n"
 inline constexpr std::size_t unsubscribe_bytes_max = 8 + number_bytes_max;
-// To memory of unsubscribe_bytes_max octets; gives the end of what it wrote.
+// To memory of unsubscribe_bytes_max bytes; gives the end of what it wrote.
 char* write_unsubscribe(char* to, std::uint64_t subscription) noexcept;
 
-// In decimal, to memory of number_bytes_max octets; gives its end.
+// In decimal, to memory of number_bytes_max bytes; gives its end.
 char* write_number(char* to, std::uint64_t number) noexcept;
 
 }  // namespace katana::nats

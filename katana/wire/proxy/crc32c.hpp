@@ -1,4 +1,4 @@
-// Crc32c: the checksum of Castagnoli's polynomial (RFC 3720 §B.4), octet by octet.
+// Crc32c: the checksum of Castagnoli's polynomial (RFC 3720 §B.4), byte by byte.
 //
 // Owns       its state.
 // Thread     a value.

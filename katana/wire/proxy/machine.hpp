@@ -2,8 +2,8 @@
 // connection's own bytes to say who it speaks for
 // (haproxy.org/download/3.0/doc/proxy-protocol.txt).
 //
-//   1   "PROXY TCP4 192.0.2.1 198.51.100.1 5000 443\r\n", TCP6, or UNKNOWN and anything; 107 octets
-//   2   a signature of 12 octets, version and command, family and transport, a length; addresses,
+//   1   "PROXY TCP4 192.0.2.1 198.51.100.1 5000 443\r\n", TCP6, or UNKNOWN and anything; 107 bytes
+//   2   a signature of 12 bytes, version and command, family and transport, a length; addresses,
 //       and behind them fields of type, length and value, which are passed over. A CRC32C among
 //       them is checked
 //
@@ -11,19 +11,19 @@
 //
 //   start        nothing came yet          "P" -> line, CR -> signature
 //   line         version 1                 CRLF -> done
-//   signature    of version 2, 16 octets   -> addresses, or skipped, or done
-//   addresses    12 or 36 octets           -> fields, or done
+//   signature    of version 2, 16 bytes    -> addresses, or skipped, or done
+//   addresses    12 or 36 bytes            -> fields, or done
 //   fields       type and length           -> value, or done
 //   value        of a field                -> fields, or done
 //   skipped      LOCAL, UNSPEC, UNIX       -> done
 //   refused      for ever
 //
-// Owns       at most 107 octets of what came.
+// Owns       at most 107 bytes of what came.
 // Borrows    the input, for the call.
 // Thread     its user's.
 // Allocates  never.
 // Fails      Event::refused; refusal() says why. Nothing is believed of such a header.
-// Invariant  of what is believed every octet was checked, and no octet behind the header is taken.
+// Invariant  of what is believed every byte was checked, and no byte behind the header is taken.
 #pragma once
 
 #include <array>
@@ -65,7 +65,7 @@ Bytes name_of(Refusal refusal) noexcept;
 // What one call of next() did.
 struct Step {
   Event event = Event::need_bytes;  // what it came to
-  std::size_t consumed = 0;         // octets of the input that it took
+  std::size_t consumed = 0;         // bytes of the input that it took
 };
 
 // Who a proxy speaks for.
@@ -116,7 +116,7 @@ class Machine {
 
   std::array<char, line_bytes_max> kept_;
   std::size_t kept_bytes_ = 0;
-  std::size_t left_ = 0;   // of version 2: octets of the header that are to come
+  std::size_t left_ = 0;   // of version 2: bytes of the header that are to come
   std::size_t value_ = 0;  // of the field's value, likewise
   std::array<char, 4> sum_{};
   std::optional<Source> source_;

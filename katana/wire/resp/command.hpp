@@ -6,7 +6,7 @@
 //
 // Thread     any.
 // Allocates  never.
-// Fails      never: any octets can be sent, so no part of a command can become another one.
+// Fails      never: any bytes can be sent, so no part of a command can become another one.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ namespace katana::resp {
 // "*", the count, CRLF.
 inline constexpr std::size_t header_bytes_max = 24;
 
-// Each returns behind its last octet.
+// Each returns behind its last byte.
 char* write_header(std::uint64_t parts, char* to) noexcept;
 char* write_part(Bytes part, char* to) noexcept;
 char* write_command(std::span<const Bytes> parts, char* to) noexcept;

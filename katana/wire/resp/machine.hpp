@@ -1,7 +1,7 @@
 // Machine: what a Redis server says, RESP3 and RESP2 (github.com/redis/redis-specifications,
 // protocol/RESP3.md), as a client receives it.
 //
-//   first octet   kind             line                 followed by
+//   first byte   kind              line                 followed by
 //   +             simple_string    any text
 //   -             simple_error     any text
 //   :             integer          64 bits, signed
@@ -9,13 +9,13 @@
 //   #             boolean          t or f
 //   ,             number           decimal, inf, nan
 //   (             big_number       digits
-//   $  !  =       bulk_string, bulk_error, verbatim     so many octets, CRLF
+//   $  !  =       bulk_string, bulk_error, verbatim     so many bytes, CRLF
 //   * ~ >         array, set, push  count               so many values
 //   %  |          map, attribute    count               twice as many values
 //
 // The state is what comes next:
 //
-//   value        a first octet and its line   -> value, content
+//   value        a first byte and its line    -> value, content
 //   content      of a string                  -> content_end
 //   content_end  CRLF                         -> value
 //   refused      for ever
@@ -52,7 +52,7 @@ struct Limits {
   std::uint64_t reply_bytes_max = std::uint64_t{64} * 1024 * 1024;  // lines and strings together
 };
 
-// Of a value, by its first octet: the table above.
+// Of a value, by its first byte: the table above.
 enum class Kind : std::uint8_t {
   null,           // also RESP2's $-1 and *-1
   simple_string,  // Step::text, one line
@@ -63,7 +63,7 @@ enum class Kind : std::uint8_t {
   big_number,     // Step::text, its digits
   bulk_string,    // its content in parts
   bulk_error,     // likewise
-  verbatim,       // its first four octets are the format and a colon, as in "txt:"
+  verbatim,       // its first four bytes are the format and a colon, as in "txt:"
   array,
   set,
   map,
@@ -95,7 +95,7 @@ struct Step {
   std::size_t consumed = 0;
   std::int64_t integer = 0;  // also of a boolean
   double number = 0;
-  std::uint64_t count = 0;  // of an aggregate: the values in it; of a string its octets
+  std::uint64_t count = 0;  // of an aggregate: the values in it; of a string its bytes
   Bytes text = {};          // in the input: a line without its type, or a part of a content
 };
 

@@ -75,7 +75,7 @@ class Deflater {
   // A message begins, for a peer that keeps 2^window_bits bytes.
   void begin(int window_bits) noexcept;
   // Fills `output` with what becomes of `input`, the rest of the message. True: there is more to
-  // come. The last four octets of all (00 00 ff ff) are to be left out (RFC 7692 §7.2.1).
+  // come. The last four bytes of all (00 00 ff ff) are to be left out (RFC 7692 §7.2.1).
   bool deflate(Bytes& input, std::span<char> output, std::size_t& produced) noexcept;
   // The most that `bytes` become, in all, whichever way they are compressed.
   static std::size_t bound(std::size_t bytes) noexcept;

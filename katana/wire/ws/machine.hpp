@@ -190,7 +190,7 @@ class Machine {
   bool unpacking_ = false;
   bool frame_last_ = false;      // the present frame ends its message
   bool reported_ = false;        // the present message's first piece
-  std::uint8_t tail_taken_ = 0;  // of the octets that a compressed message leaves out
+  std::uint8_t tail_taken_ = 0;  // of the bytes that a compressed message leaves out
   bool output_left_ = false;     // the decompressor may have more without input
   bool ping_due_ = false;
   bool timed_out_ = false;

@@ -1,4 +1,4 @@
-// Utf8Stream: whether text that comes in pieces is UTF-8, said at the first octet that cannot be.
+// Utf8Stream: whether text that comes in pieces is UTF-8, said at the first byte that cannot be.
 //
 // Owns       what is still expected of a character that was cut.
 // Thread     a value.
@@ -25,7 +25,7 @@ class Utf8Stream {
  private:
   bool begin_character(std::uint8_t lead) noexcept;
 
-  std::uint8_t left_ = 0;  // octets that the character still has
+  std::uint8_t left_ = 0;  // bytes that the character still has
   // The next of them lies between these.
   std::uint8_t lowest_ = 0x80;
   std::uint8_t highest_ = 0xbf;

@@ -49,7 +49,7 @@ class UringLinks {
         options_(options),
         uring_(uring.resolve(options, true)),
         outputs_(uring_.outputs, uring_.output_bytes),
-        // At 48 octets a slot would be much of what an idle connection may cost.
+        // At 48 bytes a slot would be much of what an idle connection may cost.
         slots_(options.links_max, Touch::at_start) {
     clocks_ = read_clocks();
   }

@@ -31,7 +31,7 @@ class NkeySeed {
   Result<std::string> sign(Bytes nonce) const;
 
  private:
-  SecretText seed_;  // 32 octets
+  SecretText seed_;  // 32 bytes
 };
 
 // Sent with CONNECT; what is empty is left out.

@@ -76,7 +76,7 @@ class NatsLink final : private upstream::Owner, private net::TimerEntry {
   std::string server() const { return connection_.server().text(); }
   const std::optional<Error>& problem() const noexcept { return connection_.problem(); }
 
-  // publish() of so many octets in all is true.
+  // publish() of so many bytes in all is true.
   bool takes(std::size_t octets) const noexcept { return is_up() && connection_.takes(octets); }
   // `headers` as in NatsMessage. `memory` is this reactor's hold on the payload; null: it is
   // copied.
@@ -129,7 +129,7 @@ class NatsLink final : private upstream::Owner, private net::TimerEntry {
   State state_ = State::down;
   ServerInfo info_;
   unsigned pings_unanswered_ = 0;
-  // Of the message whose octets come.
+  // Of the message whose bytes come.
   nats::MessageHead head_;
   std::string subject_;
   std::string reply_to_;

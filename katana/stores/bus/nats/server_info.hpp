@@ -21,7 +21,7 @@ struct ServerInfo {
   std::string version;  // shown by health(), and not compared
   std::string nonce;    // what an nkey signs; empty: the server asks for no signature
   std::vector<std::string> connect_urls;    // HOST:PORT of each server of its cluster
-  std::uint64_t max_payload = 1024 * 1024;  // octets of a message; more ends the connection
+  std::uint64_t max_payload = 1024 * 1024;  // bytes of a message; more ends the connection
   bool has_headers = false;    // HPUB is understood; without it messages carry no numbers
   bool auth_required = false;  // without credentials CONNECT will be refused
   bool tls_required = false;   // plain connections are given up

@@ -112,7 +112,7 @@ class Notifications {
   ~Notifications();  // close()
 
   // The channel is exactly this one: capital letters count. invalid_value: its name is empty, has
-  // a zero octet, or more than channel_bytes_max octets.
+  // a zero byte, or more than channel_bytes_max bytes.
   database::Result<Subscription> subscribe(std::string channel);
   // Calls `f` with the same items, by the thread that listens: without a queue, so that nothing is
   // dropped, for what is quickly passed on (app/postgres/notification_topic.hpp).
@@ -133,7 +133,7 @@ class Notifications {
 };
 
 // Sends a notification: with a Transaction or a Savepoint when that is committed, with a Database
-// at once. invalid_value: the payload has a zero octet or more than notification_bytes_max octets,
+// at once. invalid_value: the payload has a zero byte or more than notification_bytes_max bytes,
 // or the channel's name is none. Its text is in the server's log of statements if that is kept.
 Task<database::Result<void>> notify(Queries queries, std::string channel, std::string payload);
 

@@ -22,14 +22,14 @@
 // Columns come in the binary format. A parameter goes in binary where its type has a form here,
 // else as text, which the database reads as it reads a literal (decision 0094).
 //
-// Owns       Arguments the octets that it made, until the next call's.
+// Owns       Arguments the bytes that it made, until the next call's.
 // Borrows    what a Value refers to.
 // Thread     one.
 // Allocates  Arguments and the texts of columns: both are kept and used again.
 // Fails      with a text that says why.
-// Invariant  octets that are none of the type give Value::Type::broken, which fits nothing, never a
+// Invariant  bytes that are none of the type give Value::Type::broken, which fits nothing, never a
 //            read beyond them. What is made of them is bounded by the type: an array has no more
-//            elements than octets, a numeric no more than 32,767 times 4 digits.
+//            elements than bytes, a numeric no more than 32,767 times 4 digits.
 #pragma once
 
 #include <array>
@@ -43,7 +43,7 @@
 
 namespace katana::database::postgres {
 
-// How octets of the binary format are read and written.
+// How bytes of the binary format are read and written.
 enum class Form : std::uint8_t {
   unknown,  // none of the table
   boolean,
@@ -62,7 +62,7 @@ enum class Form : std::uint8_t {
   date,
   interval,
   uuid,
-  array,      // of any element that has a form; its type is in the octets
+  array,      // of any element that has a form; its type is in the bytes
   composite,  // of the schema, with fields that have a form: see type_table.hpp
   int4range,
   int8range,

@@ -83,7 +83,7 @@ class JobQueue {
                                  const EnqueueOptions& options = EnqueueOptions()) {
     return enqueue_json(std::move(queue), container::to_json(payload), options);
   }
-  // The same of a payload that is JSON already, or another text without a zero octet.
+  // The same of a payload that is JSON already, or another text without a zero byte.
   Task<Result<Enqueued>> enqueue_json(const database::Nestable& transaction, std::string queue,
                                       std::string payload,
                                       const EnqueueOptions& options = EnqueueOptions());
