@@ -20,7 +20,7 @@ KATANA_DESCRIBE_ENUM(WhenLimitUnknown, local, refuse)
 
 namespace katana::app {
 
-// Counted by the address of the peer; other keys are for code to choose.
+// Counted by the address of the client; other keys are for code to choose.
 struct RateLimitSettings : RateLimitOptions {
   bool enabled = false;
   bool shared = false;

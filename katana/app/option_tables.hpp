@@ -29,7 +29,7 @@
 
 namespace katana::app::option_rules {
 
-// What a deadline of a peer may be.
+// What a deadline of a client may be.
 inline constexpr auto timeout = rules::range(milliseconds(1), seconds(24 * 3600));
 // The same, and 0 turns it off.
 inline constexpr auto timeout_or_none = rules::range(Duration{}, seconds(24 * 3600));

@@ -1,4 +1,4 @@
-// HeldMemory: what peers make a reactor keep outside of its pools, in one sum with one limit.
+// HeldMemory: what clients make a reactor keep outside of its pools, in one sum with one limit.
 //
 // Contents that are collected, messages that are not complete, replies that wait for a window, what
 // suspended handlers hold, and batches that queues refer to: each holder says what it has, by the

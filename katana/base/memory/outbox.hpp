@@ -1,4 +1,4 @@
-// Outbox: bytes promised to the peer, in order.
+// Outbox: bytes promised to the other side, in order.
 //
 // Owns       the pooled blocks it took; gives each back once it is sent.
 // Borrows    what refer() is given, until advance() passes it; a Retained is told when that is.
@@ -120,7 +120,7 @@ class Outbox {
     out = entry_of(segment(*head_, 0));
     return true;
   }
-  // The peer's side took all that gather_only() gave.
+  // The other side took all that gather_only() gave.
   [[gnu::always_inline]] void advance_only() noexcept {
     pending_ = 0;
     if (retains_) [[unlikely]]
@@ -136,7 +136,7 @@ class Outbox {
   // The file that is to be sent next; without a size when it is no file.
   FilePart front_file() const noexcept { return file_behind(0); }
 
-  // The peer's side took `count` bytes. REQUIRES count ≤ pending().
+  // The other side took `count` bytes. REQUIRES count ≤ pending().
   [[gnu::always_inline]] void advance(std::size_t count) noexcept {
     KATANA_REQUIRE(count <= pending_);
     if (count == pending_) {

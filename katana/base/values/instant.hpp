@@ -36,9 +36,9 @@ constexpr double milliseconds_of(Duration duration) noexcept {
 // Later than every instant that a clock returns.
 inline constexpr Instant never{INT64_MAX};
 
-// The deadline of a peer that moved `bytes`: they buy it the time that they take at `bytes_per_s`,
-// up to `latest`, so that one byte now and then does not hold a connection for ever. `never` is no
-// deadline yet and becomes `latest`. REQUIRES bytes_per_s > 0.
+// The deadline of a client that moved `bytes`: they buy it the time that they take at
+// `bytes_per_s`, up to `latest`, so that one byte now and then does not hold a connection for ever.
+// `never` is no deadline yet and becomes `latest`. REQUIRES bytes_per_s > 0.
 constexpr Instant extend_deadline(Instant deadline, std::uint64_t bytes, std::int64_t bytes_per_s,
                                   Instant latest) noexcept {
   if (deadline == never) return latest;

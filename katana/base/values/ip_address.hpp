@@ -1,6 +1,6 @@
 // IpAddress: an address of IPv4 or IPv6. An IPv4 address that is embedded in one of IPv6
-// (::ffff:192.0.2.1, RFC 4291 §2.5.5.2) is that IPv4 address: a peer of a dual-stack socket is the
-// same one everywhere.
+// (::ffff:192.0.2.1, RFC 4291 §2.5.5.2) is that IPv4 address: a client of a dual-stack socket is
+// the same one everywhere.
 //
 //   IpAddress::parse("192.0.2.1")      four decimal numbers, none with a leading zero
 //   IpAddress::parse("2001:db8::1")    RFC 4291 §2.2, also with IPv4 at its end; no zone

@@ -1,4 +1,4 @@
-// WordHash: a keyed hash of one word, for tables whose keys are numbers that peers choose: at a
+// WordHash: a keyed hash of one word, for tables whose keys are numbers that clients choose: at a
 // quarter of what KeyedHash costs.
 //
 // (a x + b) mod 2^128, of which the upper half (Dietzfelbinger 1996): whatever words somebody

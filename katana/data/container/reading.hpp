@@ -245,7 +245,7 @@ Outcome read_list(Node& node, T& list, const Place& place, Reading& reading) {
   Outcome all = Outcome::good;
   const auto visit = [&](auto& item) {
     item_place.index = index_of(item, count++);
-    // What no rule will let through is not kept either: a peer decides how much there is.
+    // What no rule will let through is not kept either: a client decides how much there is.
     if (count > P::rules.length_max) return item.skip();
     typename T::value_type element{};
     const Outcome outcome = read_value<RulesOfEach<P>>(item, element, item_place, reading);

@@ -28,7 +28,7 @@ class ConnectionEvents {
   virtual void on_idle() noexcept = 0;
   // It takes more calls than before, or is closed.
   virtual void on_change() noexcept = 0;
-  // It could not be opened. `calls`, the latest first, have not been sent; `answered`: the peer
+  // It could not be opened. `calls`, the latest first, have not been sent; `answered`: the server
   // accepted the connection, and TLS failed.
   virtual void on_connect_failed(CallList& calls, const Error& error, bool answered) noexcept = 0;
 
@@ -77,7 +77,7 @@ class ClientConnection final : private net::Protocol,
   void on_idle() noexcept override;
   void on_more_capacity() noexcept override { events_.on_change(); }
   bool retiring() const noexcept { return driver_ != nullptr && driver_->retiring(); }
-  // The peer has acknowledged bytes: the connection is established.
+  // The server has acknowledged bytes: the connection is established.
   bool answered() const noexcept;
   // Nothing can be sent; its call reads what is left.
   bool broken() const noexcept { return connection_ != nullptr && connection_->failure() != 0; }

@@ -81,7 +81,7 @@ class ProtocolDriver : public CallCarrier {
  protected:
   // The connection closes after the calls that it has.
   bool should_close() const noexcept { return retiring_ || context_.reactor().draining(); }
-  // The peer has acknowledged bytes: the connection is established.
+  // The server has acknowledged bytes: the connection is established.
   bool answered() const noexcept { return connection_.counters().bytes_sent > 0; }
 
   net::Connection& connection_;

@@ -1,5 +1,5 @@
-// Decoder: a content coding (gzip, br, zstd) taken off a stream of bytes that a peer sent. A Codec
-// makes it.
+// Decoder: a content coding (gzip, br, zstd) taken off a stream of bytes that a client or
+// server sent. A Codec makes it.
 //
 // Owns       the state of its library: up to 16 MiB for brotli, 8 for zstd, 64 KiB for gzip.
 // Thread     one at a time.

@@ -13,10 +13,10 @@ struct FilesOptions {
   // What is served for a folder, as in "index.html"; empty: nothing, a folder is not found. Then a
   // folder without a slash at the end is redirected to the one with it.
   std::string index = {};
-  // The Cache-Control field; empty: none. no-cache lets a peer keep a file and ask each time
+  // The Cache-Control field; empty: none. no-cache lets a client keep a file and ask each time
   // whether it is still the same, which costs it no content.
   std::string cache_control = "no-cache";
-  // Serve "x.br", "x.zst" or "x.gz" for "x" to a peer that accepts the coding. One that is older
+  // Serve "x.br", "x.zst" or "x.gz" for "x" to a client that accepts the coding. One that is older
   // than "x" is passed over.
   bool precompressed = true;
   // Serve names that begin with a dot. ".well-known" (RFC 8615) is served anyway.

@@ -41,7 +41,7 @@ struct FileReplyOptions {
   // The Cache-Control field; empty: none.
   std::string cache_control = "no-cache";
   // Offers the file to be saved under this name (RFC 6266) instead of being shown; empty: it is
-  // shown where the peer can.
+  // shown where the client can.
   std::string download_as = {};
 };
 

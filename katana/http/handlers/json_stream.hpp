@@ -25,8 +25,8 @@
 //            /email" of lines), after which the next one can be read; content that is no array or
 //            an item that is too long, after which nothing can. Rows that fail before anything was
 //            sent are answered with a problem; later the connection is reset.
-// Invariant  a writer holds one item and flush_bytes, and waits for the peer to take them; a reader
-//            an item, and a piece of content, and reads when it is asked.
+// Invariant  a writer holds one item and flush_bytes, and waits for the client to take them; a
+//            reader an item, and a piece of content, and reads when it is asked.
 #pragma once
 
 #include <coroutine>
@@ -91,7 +91,7 @@ class JsonItemsWriter {
     ++count_;
     return Sent(*this, unsent_.size() >= flush_bytes);
   }
-  // Sends what is there, for a peer that waits for each item.
+  // Sends what is there, for a client that waits for each item.
   Sent flush() { return Sent(*this, true); }
   // The end of the array, and everything is sent. REQUIRED.
   Sent finish() {
@@ -198,7 +198,7 @@ class JsonLinesReader : public detail::JsonItemsReader<T> {
 };
 
 // All that `rows.next()` gives, a Result<std::optional<…>> as of database::Stream. The next row is
-// asked for when the peer has taken what came before. `rows` must live until it is sent.
+// asked for when the client has taken what came before. `rows` must live until it is sent.
 template <class Rows>
 Task<void> send_json_array(ReplyWriter reply, Rows& rows,
                            Reply head = Reply(200, "application/json", Text())) {

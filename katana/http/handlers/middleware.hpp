@@ -24,7 +24,7 @@
 // Owns       what the function captures; one object serves all reactors.
 // Thread     the reactor's.
 // Allocates  from the recycler: the values, and the frame of a coroutine.
-// Fails      an exception is answered with 500 and reported, as a handler's. When the peer leaves
+// Fails      an exception is answered with 500 and reported, as a handler's. When the client leaves
 //            or the handler's time is up, a coroutine is destroyed where it waits.
 // Invariant  while a coroutine waits the head is kept, and content is neither read nor read past.
 #pragma once

@@ -92,7 +92,7 @@ class ContentSource {
   // The server is going to end: a source that would go on for ever wakes its stream to come to its
   // end.
   virtual void drain() noexcept {}
-  // Memory that it keeps because the peer has not taken what is in it.
+  // Memory that it keeps because the client has not taken what is in it.
   virtual std::size_t held_bytes() const noexcept { return 0; }
 
   static void* operator new(std::size_t bytes) { return recycler::allocate(bytes); }
@@ -296,13 +296,13 @@ struct PreparedReply {
 
 // A problem document (RFC 9457): {"type":"about:blank","title":…,"status":…,"detail":…}.
 Reply problem(unsigned status, Bytes detail);
-// 401 with the scheme by which the peer may say who it is, as in R"(Basic realm="shop")" (RFC 9110
-// §11.6.1).
+// 401 with the scheme by which the client may say who it is, as in R"(Basic realm="shop")" (RFC
+// 9110 §11.6.1).
 Reply unauthenticated(Bytes challenge, Bytes detail);
 // The status that stands for an error's code, and its message as the detail; of an internal error
-// the peer is not told more than that. The reply keeps the error as its cause(), which is recorded
-// when the status is 500 or above, and shown to the client only where Router::development() is on.
-// Code::unauthenticated challenges with `Bearer`.
+// the client is not told more than that. The reply keeps the error as its cause(), which is
+// recorded when the status is 500 or above, and shown to the client only where
+// Router::development() is on. Code::unauthenticated challenges with `Bearer`.
 Reply problem(const Error& error);
 
 }  // namespace katana

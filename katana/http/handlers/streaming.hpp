@@ -16,11 +16,11 @@
 // Allocates  from the recycler.
 // Fails      read() throws std::runtime_error for content that decompression() cannot decode: a
 //            handler that lets it pass before begin() has it answered with 400 or 413. So does
-//            for_each(), which also throws what its callable throws. Else never: when the peer
+//            for_each(), which also throws what its callable throws. Else never: when the client
 //            leaves, sends malformed content or is too slow, the coroutine is destroyed where it
 //            waits. A handler that throws before begin() is answered with 500; later the connection
 //            is reset.
-// Invariant  the peer is read only as fast as the handler asks, and written only as fast as it
+// Invariant  the client is read only as fast as the handler asks, and written only as fast as it
 //            reads.
 #pragma once
 
@@ -155,11 +155,11 @@ class Stream : public session::Pending {
 }  // namespace detail
 
 // The content of a request, in pieces, as a coroutine wants them. The coroutine is destroyed when
-// the peer leaves or is too slow. Its reactor's thread.
+// the client leaves or is too slow. Its reactor's thread.
 class ContentReader {
  public:
   explicit ContentReader(detail::Stream& stream) noexcept : stream_(&stream) {}
-  // The next piece; empty at the end. The first read asks the peer to go on, if it waits for that
+  // The next piece; empty at the end. The first read asks the client to go on, if it waits for that
   // (Expect).
   auto read() noexcept { return detail::Stream::ReadAwaiter{*stream_, 1}; }
   // All that is left if it is less than `bytes`, else at least so much.
@@ -178,7 +178,7 @@ class ContentReader {
   }
   // Everything has been received; what read() did not return yet comes with the next one.
   bool ended() const noexcept { return stream_->ended_; }
-  // What the handler keeps of what it has read, which counts as memory that the peer holds.
+  // What the handler keeps of what it has read, which counts as memory that the client holds.
   void note_kept(std::size_t bytes) noexcept { stream_->noted_bytes_ = bytes; }
   // What the request says its content's size is.
   std::optional<std::uint64_t> length() const noexcept {

@@ -7,7 +7,7 @@
 // Owns       its options; a reply that is being compressed owns its encoder.
 // Thread     any: the reactor's that serves.
 // Allocates  an encoder for each reply that is compressed, from the heap.
-// Fails      Router::build() for a coding that the program does not have. 406 when a peer refuses
+// Fails      Router::build() for a coding that the program does not have. 406 when a client refuses
 //            everything that could be sent; for requests 415 (not a coding that is known), 400 (not
 //            in it), 413 (more than the limits allow).
 // Invariant  what is compressed already, or must not be changed, is sent as it is; a reply that
@@ -30,7 +30,7 @@ namespace katana {
 // Which replies are compressed, and how.
 struct CompressionOptions {
   // What the program has to compress with; coding::brotli() and coding::zstd() are components of
-  // their own. Among codings that the peer likes equally it gets the first of br, zstd, gzip.
+  // their own. Among codings that the client likes equally it gets the first of br, zstd, gzip.
   coding::Codecs codecs = {};
   // Those that are offered, by name; empty: all that the program has. Router::build() fails for one
   // that it does not have.
@@ -60,7 +60,7 @@ struct CompressionOptions {
 Middleware compression(CompressionOptions options = {});
 
 // Decodes the content of requests for the handlers of this group: those that take it whole and
-// those that read it in pieces see what the peer meant. See DecompressionOptions.
+// those that read it in pieces see what the client meant. See DecompressionOptions.
 Middleware decompression(DecompressionOptions options = {});
 
 }  // namespace katana

@@ -5,7 +5,7 @@
 // Owns       a table of fixed size, shared by all reactors.
 // Thread     any; each part of the table has a lock, held for some ten nanoseconds.
 // Allocates  at construction, 16 bytes for each key.
-// Fails      429 with Retry-After and RateLimit fields; 503 for a peer that is not known, and, by
+// Fails      429 with Retry-After and RateLimit fields; 503 for a client that is not known, and, by
 //            choice, while a limit that is shared cannot be asked. A full
 //            table forgets the key that was least active: it never refuses for want of room.
 // Invariant  a key that stays below its rate is never refused; whoever does not know the table's

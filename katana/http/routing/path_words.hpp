@@ -7,7 +7,7 @@
 //
 // Hash. A 64x64 to 128 bit multiplication folded onto itself (the step of wyhash), over the first
 // and the last eight bytes, which may overlap, and the words between. There is no secret seed:
-// paths are only ever looked up, nothing that a peer sends is inserted, so the longest run of
+// paths are only ever looked up, nothing that a client sends is inserted, so the longest run of
 // occupied slots is fixed when the table is built and no choice of paths makes it longer.
 #pragma once
 

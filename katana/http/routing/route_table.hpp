@@ -96,7 +96,7 @@ class RouteTable {
   std::span<const Bytes> parameter_names(std::uint32_t route) const noexcept;
 
   // The work of a match, in nodes of the tree that it visits: for this path when nothing serves the
-  // method, and at most for any path whatsoever. A peer cannot raise the second: it is a property
+  // method, and at most for any path whatsoever. A client cannot raise the second: it is a property
   // of the patterns, and never more than the nodes there are.
   std::uint32_t node_visits(Bytes path) const noexcept;
   std::uint32_t node_visits_max() const noexcept { return node_visits_max_; }

@@ -69,7 +69,7 @@ class Exchange : public ClientSource {
   std::shared_ptr<PersonalMark> personal_mark() noexcept final;
   void personalise(Personal by) noexcept final;
   void note_read_fields(std::span<const std::string_view> names) final;
-  // What the peer has shown over TLS and what was verified; null: nothing. For as long as the
+  // What the client has shown over TLS and what was verified; null: nothing. For as long as the
   // exchange.
   virtual const net::PeerCertificate* peer_certificate() { return nullptr; }
   // Of its reactor, which the connection came from, in the order of listen().
@@ -120,7 +120,7 @@ class Exchange : public ClientSource {
   virtual void set_patient() noexcept {}
   // The connection ends after this reply.
   virtual void close_after_reply() noexcept = 0;
-  // Nothing sensible can be sent any more: the peer sees a broken connection instead of a wrong
+  // Nothing sensible can be sent any more: the client sees a broken connection instead of a wrong
   // reply.
   virtual void abort() noexcept = 0;
 

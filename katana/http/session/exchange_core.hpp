@@ -34,7 +34,7 @@ namespace katana::session {
 // What a suspended handler is counted with, for its frames, beside what it is known to keep.
 inline constexpr std::size_t frame_bytes_counted = 1024;
 
-// What a peer is told instead of a handler's reply.
+// What a client is told instead of a handler's reply.
 inline constexpr Bytes memory_scarce = "The server has no memory for the request at present.";
 inline constexpr Bytes too_many_requests = "Too many requests of this client are in progress.";
 inline constexpr Bytes no_reply_made = "The handler returned without a reply.";
@@ -85,7 +85,7 @@ class ExchangeCore {
     if (state && state->due == never) state->due = due;
     handler_deadline = std::min(handler_deadline, end);
   }
-  // A reply that may be silent has no deadline, unless its peer has ended its side.
+  // A reply that may be silent has no deadline, unless its client has ended its side.
   void give_time(Instant deadline, bool input_ended) noexcept {
     handler_deadline = patient && !input_ended ? never : deadline;
   }

@@ -23,7 +23,7 @@ class Exchange;
 // How an exchange ended.
 //   replied    its reply is complete and given to the engine
 //   aborted    its reply could not be completed; the connection was reset
-//   peer_left  the connection was gone, or the peer did not wait
+//   peer_left  the connection was gone, or the client did not wait
 enum class ExchangeEnd : std::uint8_t { replied, aborted, peer_left };
 
 // What the request became. Events and WebSocket connections go on for as long as both sides like:

@@ -111,7 +111,7 @@ class Http1Session final : public net::Session, private Exchange {
     if (core_.patient && connection_.input_ended()) return;  // the grace that it was given runs
     core_.give_time(now() + handler_time(), false);
   }
-  // The peer has ended its side: the handler's time is short from then on.
+  // The client has ended its side: the handler's time is short from then on.
   KATANA_RARE void give_grace() noexcept;
   void flush_later() noexcept;
   Instant now() const noexcept { return connection_.reactor().now(); }

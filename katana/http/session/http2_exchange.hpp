@@ -104,9 +104,9 @@ class Http2Exchange final : public Exchange, public ScheduledStream {
   StreamScheduler& streams() noexcept { return streams_; }
   // Counts what it keeps.
   void charge() noexcept { core_.charge(reactor().memory(), own_bytes()); }
-  // The peer may send so much again, unless too much is held.
+  // The client may send so much again, unless too much is held.
   void return_window(std::size_t bytes) noexcept;
-  // The peer has taken so much.
+  // The client has taken so much.
   void buy_time(std::size_t bytes) noexcept;
   void set_blocked(bool waits) noexcept;
   void set_deadline(Instant& which, Instant moment) noexcept;

@@ -5,7 +5,7 @@
 // Borrows    its exchange, which owns it.
 // Thread     its reactor's.
 // Allocates  what waits for the session, at most the stream's window.
-// Invariant  the peer may send as much again as the session has taken; what the session sends
+// Invariant  the client may send as much again as the session has taken; what the session sends
 //            leaves as the windows allow, in turns with the other streams. END_STREAM is the end of
 //            either side, RST_STREAM with CANCEL a connection that breaks (RFC 8441 §5).
 #pragma once

@@ -16,7 +16,7 @@ namespace katana::session {
 // What only HTTP/2 has to count.
 struct Http2Counters {
   std::uint64_t connections = 0;  // that spoke HTTP/2, from their preface on
-  // Before their replies were sent, by the peer or for what it did wrong.
+  // Before their replies were sent, by the client or for what it did wrong.
   std::uint64_t streams_reset = 0;
   std::uint64_t streams_stalled = 0;  // reset because their windows stayed closed
   std::uint64_t requests_held = 0;    // that waited for others to be sent
@@ -30,7 +30,7 @@ struct HttpCounters {
   std::uint64_t refused = 0;             // by the protocol: 4xx, 5xx of Refusal
   std::uint64_t handler_failures = 0;    // threw or failed: 500
   std::uint64_t handler_timeouts = 0;    // 503: handlers that took longer than their timeout
-  std::uint64_t handlers_cancelled = 0;  // the peer left
+  std::uint64_t handlers_cancelled = 0;  // the client left
   std::uint64_t memory_refusals = 0;     // given up because memory was scarce: 503
   // Times that a trusted proxy's word of the client was read and found malformed.
   std::uint64_t forwarded_malformed = 0;

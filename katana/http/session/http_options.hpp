@@ -54,8 +54,8 @@ struct HttpOptions {
   std::uint32_t requests_per_connection_max = 0;  // the last closes it; 0: no limit
   // A handler that has not answered by then is cancelled: 503.
   Duration handler_timeout = seconds(30);
-  // A peer that ended its side while a handler is pending gets its reply if it is ready by then: it
-  // may have closed only its sending side. After that it has left, and the handler is cancelled.
+  // A client that ended its side while a handler is pending gets its reply if it is ready by then:
+  // it may have closed only its sending side. After that it has left, and the handler is cancelled.
   Duration half_close_grace = seconds(1);
   // When draining, how long an idle connection may still begin a request.
   Duration drain_idle = milliseconds(250);

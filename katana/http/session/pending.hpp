@@ -13,8 +13,8 @@
 
 namespace katana::session {
 
-// Work that goes on after the handler's call returned. Destroying it cancels it: when the peer has
-// left, when time is up, or when its reply is complete.
+// Work that goes on after the handler's call returned. Destroying it cancels it: when the client
+// has left, when time is up, or when its reply is complete.
 class Pending {
  public:
   virtual ~Pending() = default;

@@ -108,7 +108,7 @@ class StreamScheduler {
     content_held_ = content_held_ - stream.content_held + bytes;
     stream.content_held = bytes;
   }
-  // Lets the peer send `bytes` again. False: too much is held, and they are withheld.
+  // Lets the client send `bytes` again. False: too much is held, and they are withheld.
   bool return_window(ScheduledStream& stream, std::size_t bytes) noexcept;
   // Calls release(stream) for those whose windows need no longer be withheld.
   template <class Release>

@@ -60,7 +60,7 @@ struct WebSocketOptions {
   // Handed to a reactor by other threads, and not taken yet.
   std::size_t posted_bytes_max = 4 * 1024 * 1024;
   // Topics that one connection may be subscribed to. Subscribing beyond it is refused to the
-  // handler, which can tell its peer; the connection goes on.
+  // handler, which can tell its client; the connection goes on.
   std::uint32_t subscriptions_max = 256;
   // Is told of what handlers throw; null: nobody. Borrowed. HttpOptions::failures, if that is set.
   FailureObserver* failures = nullptr;
@@ -84,16 +84,16 @@ struct WebSocketCounters {
 
 class WebSocket {
  public:
-  // Text has to be UTF-8: the peer ends the connection otherwise.
+  // Text has to be UTF-8: the client ends the connection otherwise.
   virtual SendOutcome send(Bytes payload, MessageKind kind) noexcept = 0;
   SendOutcome send_text(Bytes text) noexcept { return send(text, MessageKind::text); }
   SendOutcome send_binary(Bytes bytes) noexcept { return send(bytes, MessageKind::binary); }
   // The same for what `memory` retains, which is not copied.
   virtual SendOutcome send_shared(Bytes payload, Retained& memory, MessageKind kind) noexcept = 0;
   // Begins to close. What was sent before still goes out; what comes is dropped; on_close() follows
-  // when the peer agrees or its time is up.
+  // when the client agrees or its time is up.
   virtual void close(CloseCode code, Bytes reason) noexcept = 0;
-  // No more messages are taken until resume(): the peer is made to wait.
+  // No more messages are taken until resume(): the client is made to wait.
   virtual void pause() noexcept = 0;
   virtual void resume() noexcept = 0;
 
@@ -127,8 +127,8 @@ class WebSocketHandler {
   // The server stops: a last word. The connection is closed right after: 1001, or 1012 when the
   // program restarts, each at another time (net::Handover::spread).
   virtual void on_drain(WebSocket&) {}
-  // `code` is the peer's, ours if we refused the peer, none when it gave none, and abnormal when
-  // the connection broke off.
+  // `code` is the client's, ours if we refused the client, none when it gave none, and abnormal
+  // when the connection broke off.
   virtual void on_close(WebSocket&, CloseCode, Bytes) {}
 };
 

@@ -1,7 +1,7 @@
 // WebSocketCarrier: what carries a WebSocket session: a connection that became one, or a stream of
 // HTTP/2 that did (RFC 8441).
 //
-// Borrows    the reactor, and the outbox in which the session puts what the peer is to get.
+// Borrows    the reactor, and the outbox in which the session puts what the client is to get.
 // Thread     its reactor's.
 // Allocates  never.
 // Invariant  no call of it ends the session: what is asked for is done when the session's present

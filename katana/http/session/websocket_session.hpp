@@ -188,7 +188,7 @@ class WebSocketSession final : public WebSocket {
   std::size_t held_ = 0;                   // by message_, charged to the reactor's memory
   const UpgradeRequest::Pointer request_;  // null: not known
   Slot slot_;
-  Instant return_at_ = never;   // the peer is then told to come back (1012)
+  Instant return_at_ = never;   // the client is then told to come back (1012)
   bool in_call_ = false;        // inside a call by the carrier, which settles what was done
   bool close_told_ = false;     // to the handler
   bool writable_owed_ = false;  // it was told that the queue is full

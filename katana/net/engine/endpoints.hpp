@@ -59,9 +59,10 @@ struct ConnectOptions {
   // port is not looked at.
   std::string address = "127.0.0.1";
   std::uint16_t port = 0;
-  // A peer that is gone without a word, with its machine or the way to it, breaks the connection
-  // after so long, whether something is on its way to it or not. In seconds, from 2; zero: when the
-  // kernel sees fit, which takes a quarter of an hour, and for an idle connection two hours.
+  // A client or server that is gone without a word, with its machine or the way to it, breaks the
+  // connection after so long, whether something is on its way to it or not. In seconds, from 2;
+  // zero: when the kernel sees fit, which takes a quarter of an hour, and for an idle connection
+  // two hours.
   Duration vanished_after = {};
 };
 
@@ -87,7 +88,7 @@ struct PeerEndpoint {
   std::uint16_t port = 0;
   Family family = Family::none;
 
-  // Of a peer that was named by a proxy; port 0: not known.
+  // Of a client that a proxy named; port 0: not known.
   static PeerEndpoint of(const IpAddress& address, std::uint16_t port) noexcept;
   // None for the other families.
   std::optional<IpAddress> ip() const noexcept;

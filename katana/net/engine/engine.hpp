@@ -14,8 +14,8 @@
 //   uint16_t port(Listener) const
 //   int socket(Listener) const        its descriptor; -1: it has none
 //   Result<Link> connect(const ConnectOptions&)
-//                                     a link at once, whose peer has yet to answer: until then it
-//                                     takes no byte, and a send() is pending. Whether the peer
+//                                     a link at once, whose server has to answer: until then it
+//                                     takes no byte, and a send() is pending. Whether the server
 //                                     answers is told as ever: by on_sent(), or on_closed(link)
 //   int detach(Link)                  within its on_accepted(), before anything else is done with
 //                                     it: the link is gone, and its socket the caller's, for
@@ -23,7 +23,7 @@
 //   Result<Link> adopt(int)           a link of what detach() gave, as if accepted here, but
 //                                     on_accepted() is not called. REQUIRES a free link. An Error:
 //                                     the socket is closed
-//   void discard(int)                 what detach() gave, and nobody adopts: the peer sees a reset
+//   void discard(int)                 what detach() gave, and nobody adopts: sends a reset
 //   int failure(Link)                 once on_closed(link) is called, and before close(): why, as
 //                                     errno has it; 0 when it is not known
 //   void pause_accept()               takes no more connections; the kernel's queue holds them
@@ -50,10 +50,10 @@
 //   void resume_receive(Link)
 //   void limit_receive(Link, size_t)  from the next receive on, one on_bytes brings at most so many
 //                                     bytes; at least one
-//   void shutdown_send(Link)          what was accepted is delivered, then the peer sees the end of
+//   void shutdown_send(Link)          what was accepted is delivered, followed by the end of
 //                                     the stream. REQUIRES no pending send
 //   void close(Link)                  the link is gone: no event follows, nothing is borrowed
-//   void reset(Link)                  as close(), and the peer sees a reset
+//   void reset(Link)                  as close(), and sends a reset
 //   Result<void> watch(int fd, Watcher&)
 //                                     on_ready() while fd is readable; `fd` is borrowed
 //   void unwatch(int fd)
@@ -121,7 +121,7 @@ struct Link {
 enum class Sent : std::uint8_t { completed, pending, failed };
 
 // Why on_closed() was called. In both cases the reactor has to close the link.
-//   input  the peer sends no more; it may still receive.
+//   input  the other side sends no more; it may still receive.
 //   link   the connection is gone in both directions (reset or error). Bytes that arrived before
 //          come first. A paused link is told at once: the reactor closes it, or resumes it for
 //          those bytes, and is told again behind them. No other event follows.

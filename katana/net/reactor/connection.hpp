@@ -31,19 +31,19 @@ namespace katana::net {
 
 // Why a session is not offered bytes.
 enum class PauseReason : std::uint8_t {
-  outbox_full = 1 << 0,       // the peer reads slower than we write
+  outbox_full = 1 << 0,       // the other side reads slower than we write
   handler_pending = 1 << 1,   // a reply is being made; what is pipelined behind it waits
   content_unwanted = 1 << 2,  // a handler does not read the content of its request at present
   pool_low = 1 << 3,          // the reactor has few output blocks left
-  throttled = 1 << 4,         // the peer sends more than it may
+  throttled = 1 << 4,         // the other side sends more than it may
   relay_full = 1 << 5,  // those who are to get what it sends have yet to take what came before
   opening = 1 << 6,     // its transform waits for its turn: enough were opened in this one
   memory_low = 1 << 7,  // it holds much, and somebody else's is to be complete first
 };
 
 // How a connection ends once its outbox is sent.
-//   close   at once: everything the peer sent has been read
-//   linger  our side first; the peer's bytes are read and dropped until it ends too, because
+//   close   at once: everything the other side sent has been read
+//   linger  our side first; the other side's bytes are read and dropped until it ends too, because
 //   closing with unread input
 //           makes the kernel reset the connection, and the reset can destroy the reply on its way
 //           (RFC 9112 §9.6)
@@ -112,9 +112,10 @@ class alignas(std::max_align_t) Connection : private TimerEntry {
     return (pause_reasons_ & static_cast<std::uint8_t>(reason)) != 0;
   }
   bool paused() const noexcept { return pause_reasons_ != 0; }
-  // True when more is pending than the peer should make us hold, or the reactor has too few output
-  // blocks left for `bytes` more; pauses until that is over and Session::on_writable() is called.
-  // With nothing pending it is false for all that fits a block, however few blocks are left.
+  // True when more is pending than the other side should make us hold, or the reactor has too few
+  // output blocks left for `bytes` more; pauses until that is over and Session::on_writable() is
+  // called. With nothing pending it is false for all that fits a block, however few blocks are
+  // left.
   bool output_full(std::size_t bytes = 0) noexcept;
   // Pending output above which the connection is full: ReactorOptions::outbox_high_bytes, and less
   // while the reactor's blocks are scarce.
@@ -142,7 +143,7 @@ class alignas(std::max_align_t) Connection : private TimerEntry {
     if (extras_ == nullptr) return ClientPlace();
     return begin_client_request();
   }
-  // Its peer is not counted, and may be a proxy whose requests are those of others.
+  // Its client is not counted, and may be a proxy whose requests are those of others.
   bool may_name_clients() const noexcept { return may_name_clients_; }
   // As begin_request(), for a client that a trusted proxy names.
   std::optional<ClientPlace> begin_request_of(const IpAddress& client) noexcept;
@@ -153,10 +154,11 @@ class alignas(std::max_align_t) Connection : private TimerEntry {
     return extras_ != nullptr ? std::move(extras_->request_place) : ClientPlace();
   }
 
-  // The peer has ended its side of the stream.
+  // The other side has ended its side of the stream.
   bool input_ended() const noexcept { return input_ended_; }
   // And that was not said in a way which nobody on the path can forge: what came before it may not
-  // be all that the peer has sent. Never so without a transform, which is the only one to know.
+  // be all that the other side has sent. Never so without a transform, which is the only one to
+  // know.
   bool input_truncated() const noexcept { return input_truncated_; }
 
   // We have begun it.
@@ -176,7 +178,7 @@ class alignas(std::max_align_t) Connection : private TimerEntry {
     return transform_ != nullptr ? transform_->application_protocol() : Bytes();
   }
 
-  // Null: the peer has shown none.
+  // Null: the other side has shown none.
   const PeerCertificate* peer_certificate() const {
     return transform_ != nullptr ? transform_->peer_certificate() : nullptr;
   }

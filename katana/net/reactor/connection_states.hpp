@@ -6,7 +6,7 @@
 // each transition.
 //
 // What is independent of it are the flags of Connection: why its session is not offered bytes, what
-// the engine was asked for, what the peer has ended, which calls of the session are due.
+// the engine was asked for, what the other side has ended, which calls of the session are due.
 #pragma once
 
 #include <array>
@@ -20,9 +20,9 @@ namespace katana::net {
 // In this order: from finishing on the session is offered nothing more.
 enum class ConnectionState : std::uint8_t {
   opening,    // its transform shakes hands; without one it is passed at once
-  open,       // its session is offered what the peer sends
+  open,       // its session is offered what the other side sends
   finishing,  // the session has ended it; what is pending is sent
-  lingering,  // our side is shut down; what the peer still sends is read and dropped
+  lingering,  // our side is shut down; what the other side still sends is read and dropped
   resetting,  // a reset is due as soon as the present call has returned
   closed,     // the link is given back, the session destroyed
 };
@@ -32,11 +32,11 @@ enum class ConnectionCause : std::uint8_t {
   opened,       // the transform is open, or there is none
   finish,       // by the session, or because the transform failed
   reset,        // by the session
-  sent,         // and everything that the peer sent was read, or it has ended its side
+  sent,         // and everything that the other side sent was read, or it has ended its side
   sent_unread,  // closing now would reset the connection (RFC 9112 §9.6)
-  linger_ends,  // the peer has ended its side, or sent too much, or the time is over
+  linger_ends,  // the other side has ended its side, or sent too much, or the time is over
   link_lost,    // reported by the engine
-  cut_off,      // by the reactor: a deadline, a limit, the end of a drain. The peer sees a reset
+  cut_off,      // by the reactor: a deadline, a limit, the end of a drain; a reset is sent
 };
 
 // One allowed move.
@@ -71,7 +71,7 @@ inline constexpr auto connection_transitions = [] {
       {open, reset, resetting},         {open, link_lost, closed},
       {open, cut_off, closed},          {finishing, reset, resetting},
       {finishing, sent, closed},        {finishing, sent_unread, lingering},
-      {finishing, linger_ends, closed},  // before the output is sent: the peer sends too much
+      {finishing, linger_ends, closed},  // before the output is sent: the other side sends too much
       {finishing, link_lost, closed},   {finishing, cut_off, closed},
       {lingering, reset, resetting},    {lingering, linger_ends, closed},
       {lingering, link_lost, closed},   {lingering, cut_off, closed},

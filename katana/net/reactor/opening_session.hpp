@@ -46,7 +46,8 @@ class OpeningSession final : public Session {
     connection_.transform()->cut(TransformCut::timed_out);
     connection_.reset();
   }
-  // A peer that is about to ask is still answered; one that says nothing does not hold up the end.
+  // A client or server that is about to ask is still answered; one that says nothing does not hold
+  // up the end.
   void on_drain() noexcept override {
     if (connection_.outgoing()) return;
     const Instant soon = connection_.reactor().now() + drain_grace;

@@ -49,9 +49,9 @@ struct Counters {
   std::uint64_t closed = 0;           // connections that have ended, whatever side ended them
   std::uint64_t cut_off = 0;          // still open when the drain deadline came
   std::uint64_t accept_failures = 0;  // no descriptor or no memory for a new connection
-  // Closed as they were accepted: their peer had left, and nobody can be told who it was.
+  // Closed as they were accepted: their client had left, and nobody can be told who it was.
   std::uint64_t peers_unknown = 0;
-  // Closed as they were accepted: their peer is none that the listener is for.
+  // Closed as they were accepted: their client is none that the listener is for.
   std::uint64_t peers_untrusted = 0;
   // Closed likewise, by what their client may have, by ClientRefusal; and requests and receives.
   std::array<std::uint64_t, client_refusals> client_refusals_by{};
@@ -172,9 +172,9 @@ class Reactor : public Executor {
   // Its descriptor, which is the reactor's; -1: it has none.
   virtual int socket(engine::Listener) const { return -1; }
   // Begins a connection. With `transforms` its session is opened when the transform is, or else
-  // Protocol::on_not_opened() is called; without, at once, and what it writes waits until the peer
-  // has answered. Calls for what it wrote outside of a call: Connection::wake(). Both are borrowed
-  // until the connection is gone.
+  // Protocol::on_not_opened() is called; without, at once, and what it writes waits until the other
+  // side has answered. Calls for what it wrote outside of a call: Connection::wake(). Both are
+  // borrowed until the connection is gone.
   virtual Result<Connection*> connect(const engine::ConnectOptions&, Protocol&,
                                       TransformFactory* /*transforms*/ = nullptr) {
     return fail(Code::unsupported, "this reactor cannot open connections");

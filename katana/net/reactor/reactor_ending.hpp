@@ -27,7 +27,7 @@ class ReactorEnding : public ReactorSending<Engine> {
 
   // Receiving is off while the session is paused, and while it has carried bytes that wait for its
   // next turn: more would be carried on top of them. A pending handler alone leaves it on until a
-  // block is full, so that a peer that leaves is noticed.
+  // block is full, so that a client or server that leaves is noticed.
   void update_receive(Connection& connection) noexcept {
     if ((connection.pause_reasons_ | unsigned{connection.receive_paused_} |
          unsigned{connection.receive_slowed_} | unsigned{connection.writable_due_} |
@@ -45,8 +45,8 @@ class ReactorEnding : public ReactorSending<Engine> {
     if (dropped > options_.linger_bytes_max) destroy(connection, Cause::linger_ends);
   }
 
-  // The outbox is sent and the session has finished. With bytes of the peer that were not read, in
-  // the carry or in a socket that is not being read, closing would reset the connection.
+  // The outbox is sent and the session has finished. With bytes that were not read, in the
+  // carry or in a socket that is not being read, closing would reset the connection.
   KATANA_RARE bool end(Connection& connection) noexcept {
     if (connection.failure_ != 0) {  // reads_on(), and has read enough
       destroy(connection, Cause::link_lost);

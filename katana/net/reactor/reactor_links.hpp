@@ -157,7 +157,8 @@ class ReactorLinks : public Reactor {
   void destroy_all() noexcept {
     for (Connection* const connection : connections_) {
       if (connection == nullptr) continue;
-      // A reset would take along what the peer has not received of one that was there to the last.
+      // A reset would take along what the other side has not received of one that was there to the
+      // last.
       destroy(*connection, connection->outlasts_drain_ ? Cause::link_lost : Cause::cut_off);
     }
   }

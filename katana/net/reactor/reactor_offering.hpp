@@ -154,7 +154,7 @@ class ReactorOffering : public ReactorEnding<Engine> {
   static constexpr int writable_rounds_shared = 2;
 
   // Offers `bytes` as long as the session takes some and may go on. It may go on at once when it
-  // stopped for a full outbox and the peer took all of that, but no more than `rounds` times.
+  // stopped for a full outbox and the other side took all of that, but no more than `rounds` times.
   [[gnu::always_inline]] Offered offer(Connection& connection, Bytes bytes, int rounds) noexcept {
     std::size_t consumed = 0;
     for (;;) {

@@ -36,11 +36,11 @@ struct ReactorOptions {
   // Beyond one receive, what a session may leave unconsumed: its largest message head.
   std::size_t carry_extra_bytes = 32 * 1024;
   std::size_t carry_large_max = 1024;
-  // A peer that takes no byte for so long is cut off. Bytes it takes buy it time at
+  // A client or server that takes no byte for so long is cut off. Bytes it takes buy it time at
   // rate_min_bytes_per_s.
   Duration send_timeout = seconds(30);
   std::int64_t rate_min_bytes_per_s = 1024;
-  // How long a lingering close waits for the peer, and how much it reads from it.
+  // How long a lingering close waits for the other side, and how much it reads from it.
   Duration linger_timeout = seconds(2);
   std::uint32_t linger_bytes_max = 16 * 1024 * 1024;
   Duration accept_retry = milliseconds(100);
@@ -56,12 +56,13 @@ struct ReactorOptions {
   // commit, a job); see AdaptiveSpin. It takes up to some tens of microseconds off the latency of
   // such a request and costs the processor time that sleeping would have saved. 0: it sleeps.
   Duration spin_max = {};
-  // What peers can make the reactor keep outside of its pools (HeldMemory). Beyond half of it those
-  // that hold much are not read, but for one, until that one has been answered or shed_after is
-  // over. Beyond seven eighths the largest holders are refused: 503, or 1013. 0: 16 KiB for each
+  // What clients can make the reactor keep outside of its pools (HeldMemory). Beyond half of it
+  // those that hold much are not read, but for one, until that one has been answered or shed_after
+  // is over. Beyond seven eighths the largest holders are refused: 503, or 1013. 0: 16 KiB for each
   // link, at least 64 MiB.
   std::size_t held_bytes_max = 0;
-  // What a transform has made of the outbox and the peer has not taken. Above it the outbox waits.
+  // What a transform has made of the outbox and the other side has not taken. Above it the outbox
+  // waits.
   std::size_t sealed_high_bytes = 64 * 1024;
   // Bytes that a turn sends of what sessions write in it, and as many of what earlier turns left.
   // Whoever has more than one output block pending then waits for later turns, in the order in

@@ -40,7 +40,7 @@ class ReactorSending : public ReactorLinks<Engine> {
     return budget_spent() && pending > options_.output_block_bytes && defer_output(connection);
   }
 
-  // In line for one run of bytes that the peer takes at once, which is nearly every reply.
+  // In line for one run of bytes that the other side takes at once, which is nearly every reply.
   [[gnu::always_inline]] bool flush(Connection& connection) noexcept {
     if (connection.transform_ != nullptr) [[unlikely]]
       return flush_sealed(connection);
@@ -61,8 +61,8 @@ class ReactorSending : public ReactorLinks<Engine> {
     return outbox.empty() || send(connection, outbox);
   }
 
-  // Seals what is pending, as much as the peer may be behind, and sends it. False: the connection
-  // is gone. REQUIRES that no send is pending.
+  // Seals what is pending, as much as the other side may be behind, and sends it. False: the
+  // connection is gone. REQUIRES that no send is pending.
   [[gnu::noinline]] bool flush_sealed(Connection& connection) noexcept {
     Outbox& output = connection.transform_->output();
     for (int round = 0; round < sealed_rounds_max; ++round) {
@@ -132,8 +132,8 @@ class ReactorSending : public ReactorLinks<Engine> {
     std::size_t accepted = 0;
     const engine::Sent sent = engine_.send_file(connection.link_, before, file, accepted);
     if (sent == engine::Sent::failed) {
-      // Perhaps the file is shorter than what its reply said: the peer must not take the end of the
-      // connection for the end of the reply.
+      // Perhaps the file is shorter than what its reply said: the other side must not take the end
+      // of the connection for the end of the reply.
       ++counters_.file_failures;
       destroy(connection, Cause::cut_off);
       return false;
@@ -170,7 +170,8 @@ class ReactorSending : public ReactorLinks<Engine> {
         return true;
       }
       if (sealed == 0) {
-        // Blocks are scarce: whoever gives some back wakes it. It has the peer's time and no more.
+        // Blocks are scarce: whoever gives some back wakes it. It has the other side's time and no
+        // more.
         connection.pause(PauseReason::pool_low);
         connection.blocks_wanted_ = connection.transform_->output().empty();
         if (connection.send_deadline_ == never) {

@@ -29,9 +29,9 @@ class Session {
   // how many bytes were consumed; the rest comes again, in front of what arrives next. Not called
   // while the connection has a PauseReason.
   virtual std::size_t on_bytes(Bytes input) noexcept = 0;
-  // The peer sends no more. Said when it is known, to a paused session before the bytes that it has
-  // not been offered yet; and again whenever the connection is attended and all of them have been:
-  // what a session could not do about it while it was paused, it can do then.
+  // The other side sends no more. Said when it is known, to a paused session before the bytes that
+  // it has not been offered yet; and again whenever the connection is attended and all of them have
+  // been: what a session could not do about it while it was paused, it can do then.
   virtual void on_input_end() noexcept = 0;
   // The outbox, found full before, has room again.
   virtual void on_writable() noexcept {}
@@ -45,8 +45,8 @@ class Session {
   virtual std::size_t blocks_held() const noexcept { return 0; }
   // What it has charged to Reactor::memory(), or keeps others from discharging.
   virtual std::size_t held_bytes() const noexcept { return 0; }
-  // Gives up the largest of that, and says so to the peer: it is among those who hold most. The
-  // connection is woken after it. Returns what goes only once the connection is attended.
+  // Gives up the largest of that, and says so to the other side: it is among those who hold most.
+  // The connection is woken after it. Returns what goes only once the connection is attended.
   virtual std::size_t on_memory_scarce() noexcept { return 0; }
 };
 
@@ -81,7 +81,8 @@ class SessionReplacement {
   // At most what the reactor's listeners were given (ReactorOn: session_bytes_max).
   virtual std::size_t session_bytes() const noexcept = 0;
   // As Protocol::open(). The outbox may hold what the first session wrote. What that did not
-  // consume is offered next, and a peer that has ended its side is told of as ever (on_input_end).
+  // consume is offered next, and a client or server that has ended its side is told of as ever
+  // (on_input_end).
   virtual Session* open(void* memory, Connection& connection) noexcept = 0;
 };
 

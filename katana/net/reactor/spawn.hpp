@@ -4,7 +4,7 @@
 //   router.post("/orders", [&](Json<Order> order) -> Task<Result<Reply>> {
 //     …
 //     if (auto spawned = net::spawn(notify(order->id), "notify"); !spawned) …
-//     co_return Reply::no_content();               // the peer does not wait for notify()
+//     co_return Reply::no_content();               // the client does not wait for notify()
 //   });
 //
 //   Task<void> poll() {

@@ -10,7 +10,7 @@
 // Borrows    what receive() and seal() are given, for the call.
 // Thread     its reactor's.
 // Fails      Event::failed; why is the transform's to count. Nothing can be received or sealed
-//            after it, and output() says what the peer is to know of it.
+//            after it, and output() says what the other side is to know of it.
 // Invariant  receive() holds no plaintext back: need_bytes means that all there is has been given.
 #pragma once
 
@@ -41,7 +41,7 @@ enum class TransformEvent : std::uint8_t {
   bytes,       // `produced` bytes for the session
   costly,      // what comes next takes long: it waits for admit(), and is reported until then
   opened,      // the session can be opened
-  ended,       // the peer has said that it sends no more
+  ended,       // the other side has said that it sends no more
   handed_on,   // it has done its part: hand_on() says who goes on
   failed,
 };
@@ -62,7 +62,7 @@ struct HandedOn {
   bool failed = false;                       // there is no memory for the next one
 };
 
-// Why a connection is given up before the peer has said that it sends no more.
+// Why a connection is given up before the other side has said that it sends no more.
 enum class TransformCut : std::uint8_t { input_ended, timed_out };
 
 class Transform : private ListHook<Transform> {
@@ -80,14 +80,15 @@ class Transform : private ListHook<Transform> {
   virtual std::size_t seal(Bytes plain) noexcept = 0;
   // False: nothing can be sealed any more.
   virtual bool can_seal() const noexcept = 0;
-  // Says to the peer that nothing follows. Said once, however often it is called.
+  // Tells the other side that nothing follows. Said once, however often it is called.
   virtual void seal_end() noexcept = 0;
   // The input is over, or is given up.
   virtual void cut(TransformCut why) noexcept = 0;
-  // What the peers agreed to speak, as ALPN names it ("h2", "http/1.1"); empty: nothing was said.
+  // What both sides agreed to speak, as ALPN names it ("h2", "http/1.1"); empty: nothing was said.
   // Stays as long as the transform.
   virtual Bytes application_protocol() const noexcept = 0;
-  // What the peer has shown and what was verified; null: nothing. Stays as long as the transform.
+  // What the other side has shown and what was verified; null: nothing. Stays as long as the
+  // transform.
   virtual const PeerCertificate* peer_certificate() { return nullptr; }
 
   // REQUIRES Event::handed_on, of an input that was received; and nothing is pending.

@@ -164,7 +164,7 @@ class Family {
   Result<Instrument> resolve(std::initializer_list<std::string_view> values) const {
     return resolve(std::span(values.begin(), values.size()));
   }
-  // For values that come from a peer: never fails. What resolve() would refuse is counted in one
+  // For values that come from a client: never fails. What resolve() would refuse is counted in one
   // series whose labels all say "_overflow", and in katana_metrics_overflowed_total. REQUIRES as
   // many values as there are labels.
   template <class... Values>

@@ -2,8 +2,9 @@
 //
 // Owns       its text, unless that is a part of the program.
 // Thread     fill() while the router is built; reply() any.
-// Allocates  reply(): fields, from the recycler; content that is kept in gzip, for a peer without.
-// Fails      never: 304 to a peer that has it, 503 before fill().
+// Allocates  reply(): fields, from the recycler; content that is kept in gzip, for a client
+//            without.
+// Fails      never: 304 to a client that has it, 503 before fill().
 // Invariant  a reply refers to the content, which therefore outlives the service.
 #pragma once
 

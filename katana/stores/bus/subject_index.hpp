@@ -1,6 +1,6 @@
 // SubjectIndex<T>: values by pattern, found by the subjects that the patterns match.
 //
-// A tree of tokens. Ordered, not hashed: peers may choose the names, and can choose such as
+// A tree of tokens. Ordered, not hashed: clients may choose the names, and can choose such as
 // collide. Looking up follows at most two branches for each token ('*' and the token itself), and
 // never more nodes than there are.
 //

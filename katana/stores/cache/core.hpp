@@ -51,7 +51,7 @@ class Core final : public ChangeListener, public std::enable_shared_from_this<Co
                                     Codec codec);
   Core(const Options& options, std::shared_ptr<SecondLevel> level, Codec codec);
 
-  // Keyed, because peers choose keys.
+  // Keyed, because clients choose keys.
   std::uint64_t hash_of(Bytes key) const noexcept {
     if (key.size() != sizeof(std::uint64_t)) return hash_.of(key);
     std::uint64_t word;

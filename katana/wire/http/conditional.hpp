@@ -25,8 +25,8 @@ struct Validators {
 };
 
 //   proceed            the request is to be served
-//   not_modified       304: the peer has it already
-//   failed             412: it is not what the peer takes it for
+//   not_modified       304: the client has it already
+//   failed             412: it is not what the client takes it for
 enum class Condition : std::uint8_t { proceed, not_modified, failed };
 
 // If-Match, If-Unmodified-Since, If-None-Match and If-Modified-Since of a request for a

@@ -1,11 +1,11 @@
-// Content codings and what a peer thinks of them (RFC 9110 §8.4.1 and §12.5.3).
+// Content codings and what a client thinks of them (RFC 9110 §8.4.1 and §12.5.3).
 //
 // Owns      nothing.
 // Borrows   its arguments for the call.
 // Thread    any; there is no state.
 // Allocates never.
 // Fails     never: an element that is malformed, its weight included, counts as refused.
-// Invariant a coding that the peer refuses (q=0) is never chosen.
+// Invariant a coding that the client refuses (q=0) is never chosen.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@
 
 namespace katana::http {
 
-// In the order in which they are preferred when a peer likes them equally.
+// In the order in which they are preferred when a client likes them equally.
 enum class Coding : std::uint8_t { brotli, zstd, gzip, identity };
 inline constexpr std::size_t coding_count = 4;  // for arrays by Coding
 
@@ -47,18 +47,18 @@ class Codings {
   std::uint8_t bits_ = 0;
 };
 
-// How much a peer likes each coding, in thousandths; 0: refused.
+// How much a client likes each coding, in thousandths; 0: refused.
 class AcceptedCodings {
  public:
-  // Of all Accept-Encoding fields. Without one only identity is accepted: a peer that does not say
-  // that it can decode usually cannot.
+  // Of all Accept-Encoding fields. Without one only identity is accepted: a client that does not
+  // say that it can decode usually cannot.
   explicit AcceptedCodings(const Head& head) noexcept;
 
   // 0 to 1000; 0: refused.
   unsigned quality(Coding coding) const noexcept {
     return qualities_[static_cast<std::size_t>(coding)];
   }
-  // The one of `available` that the peer likes best. Nothing: it refuses them all.
+  // The one of `available` that the client likes best. Nothing: it refuses them all.
   std::optional<Coding> best_of(Codings available) const noexcept;
 
  private:

@@ -4,7 +4,7 @@
 // Borrows   its arguments for the call; the parts it returns lie in them.
 // Thread    any; there is no state.
 // Allocates never; decoded bytes go into the caller's span.
-// Fails     by value: nullopt or false means the peer is to blame (400 Bad Request).
+// Fails     by value: nullopt or false means the client is to blame (400 Bad Request).
 // Invariant safe for any bytes; no output is longer than its input.
 //
 // Percent-decoding and dot segments are handled here and nowhere else, because both are only right

@@ -34,7 +34,7 @@ enum class ContentKind : std::uint8_t { none, length, chunked };
 // What a head says about the message around it.
 struct Framing {
   ContentKind content = ContentKind::none;  // decides whether content_length counts
-  bool keep_alive = true;                   // the peer would send another request
+  bool keep_alive = true;                   // the client would send another request
   bool expects_continue = false;            // Expect: 100-continue
   bool wants_upgrade = false;               // Upgrade with Connection: upgrade
   std::uint64_t content_length = 0;         // of ContentKind::length

@@ -8,7 +8,7 @@
 //            which status. A command returns false when the outbox has no room, and for what
 //            would be a malformed reply: one that nothing asks for, or of another length than was
 //            announced. It has then written nothing. Where a reply was begun, the connection must
-//            be reset, for the peer to know.
+//            be reset, for the client to know.
 // Invariant  the events are a function of the bytes, however they are cut. Replies keep the
 //            order of requests: after a request is complete, next() gives Event::paused until
 //            its reply is.
@@ -107,7 +107,7 @@ class Machine {
   const Framing& framing() const noexcept { return framing_; }
   State state() const noexcept { return state_; }
 
-  // The peer sends no more. REQUIRED when next() has been given the last input and needs bytes;
+  // The client sends no more. REQUIRED when next() has been given the last input and needs bytes;
   // before that it would cut off what was not given yet. True: next() has something to say (a
   // refusal, or closed).
   bool end_of_input() noexcept;
@@ -120,14 +120,14 @@ class Machine {
   void end_idle_by(Instant latest) noexcept {
     if (state_ == State::idle) deadline_ = std::min(deadline_, latest);
   }
-  // The peer could not send because we did not read: its time begins anew.
+  // The client could not send because we did not read: its time begins anew.
   void restart_deadline(Instant now) noexcept;
 
   // ---- commands ----
   // The resource takes no more content than this, from now on. False: the request is refused
   // already (413).
   bool limit_content(std::uint64_t bytes_max) noexcept;
-  // 100 (Continue), if the peer waits for it.
+  // 100 (Continue), if the client waits for it.
   bool send_continue(Outbox& outbox) noexcept;
   // The connection ends after the present reply.
   void close_after_reply() noexcept { close_wanted_ = true; }

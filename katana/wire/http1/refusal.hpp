@@ -1,7 +1,7 @@
 // Refusal: why a request is not accepted, with the status that answers it and a sentence for the
 // reply.
 //
-// Every refusal is the peer's doing (theirs, as h11 calls it): it ends the connection after the
+// Every refusal is the client's doing (theirs, as h11 calls it): it ends the connection after the
 // reply, because where the next request begins can no longer be known for sure.
 #pragma once
 

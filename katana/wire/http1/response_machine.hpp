@@ -85,14 +85,14 @@ class ResponseMachine {
   // At most one event. `to_head`: the request that the next reply answers was HEAD. Unless the
   // event is needs_more there may be another in the rest of the input.
   Step next(Bytes input, bool to_head, HeadMemo& memo) noexcept;
-  // The peer sends no more: complete if that ends the reply, malformed otherwise.
+  // The server sends no more: complete if that ends the reply, malformed otherwise.
   Event end_of_input() noexcept;
 
   // Of the reply that is being read or was completed last.
   std::uint16_t status() const noexcept { return facts_.status; }
   // Its head has folded fields, which unfold() makes plain.
   bool folded() const noexcept { return facts_.folded; }
-  // False: the peer will take no further request on this connection.
+  // False: the server will take no further request on this connection.
   bool keeps_open() const noexcept { return keeps_open_; }
   // Some of a reply was read, but not all.
   bool is_within_reply() const noexcept { return state_ != State::head || head_bytes_ != 0; }

@@ -32,7 +32,7 @@ enum class Cause : std::uint8_t {
   reply_ends_last,   // and the connection ends with it
   discarded,
   refusal,
-  end,  // the peer ended between requests, or was idle for too long
+  end,  // the client ended between requests, or was idle for too long
 };
 
 // One allowed move.

@@ -2,7 +2,7 @@
 // are not indexed and no Huffman code, so that no connection has state for what it sends and a
 // block may be written once and sent on many (decision 0053).
 //
-// Owns       nothing but, in OwnTable, what the peer is still to be told.
+// Owns       nothing but, in OwnTable, what the other side is still to be told.
 // Thread     any.
 // Allocates  never.
 // Fails      never; the caller brings the room.
@@ -53,8 +53,8 @@ char* put_content_length(char* to, std::int64_t length) noexcept;
 // and Host, which :authority stands for.
 char* put_lines(char* to, Bytes lines) noexcept;
 
-// The table that a peer keeps for our blocks, which is empty whatever its size. If the peer made it
-// smaller that is confirmed, once, in front of the next block (RFC 7541 §4.2).
+// The table that the other side keeps for our blocks, which is empty whatever its size. If the
+// other side made it smaller that is confirmed, once, in front of the next block (RFC 7541 §4.2).
 class OwnTable {
  public:
   // The other side's SETTINGS_HEADER_TABLE_SIZE.

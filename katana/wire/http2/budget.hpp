@@ -1,4 +1,4 @@
-// Budget: what a peer may spend before it has to earn more. Full at first; time refills it.
+// Budget: what a client may spend before it has to earn more. Full at first; time refills it.
 //
 // Owns       two words.
 // Invariant  never more than `most`.
@@ -46,7 +46,7 @@ class Budget {
 // that move nothing would otherwise pay for both and for two more. Nothing is earned beyond a use,
 // or one frame of 16 KiB would pay for thousands.
 //
-// SETTINGS cost more: they change all streams and are answered, and no peer has cause to send
+// SETTINGS cost more: they change all streams and are answered, and no client has cause to send
 // them again and again, as it has with PING and WINDOW_UPDATE.
 class IdleBudget {
  public:

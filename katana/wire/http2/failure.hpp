@@ -1,6 +1,6 @@
 // Failure: why a connection ends, with the code that its GOAWAY carries and a sentence for it.
 //
-// All are the peer's doing but the last two rows. The caller counts them: a row is a metric.
+// All are the other side's doing but the last two rows. The caller counts them: a row is a metric.
 #pragma once
 
 #include <array>

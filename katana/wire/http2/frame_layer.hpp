@@ -45,9 +45,9 @@ enum class Role : std::uint8_t { server, client };
 struct StreamFlow {
   std::uint32_t id = 0;                   // 0: no id yet
   std::uint32_t unreturned = 0;           // consumed, and not yet allowed to be sent again
-  std::int64_t send_window = 0;           // what the peer takes; SETTINGS can make it negative
+  std::int64_t send_window = 0;           // what may be sent; SETTINGS can make it negative
   std::int64_t receive_window = 0;        // what it may send
-  std::int64_t content_left = no_length;  // of the length that the peer's head announced
+  std::int64_t content_left = no_length;  // of the length that the other side's head announced
 };
 
 // What is left to the role of a frame other than HEADERS and DATA. The form has been checked, and
@@ -83,7 +83,7 @@ struct DataOutput {
 
 class FrameLayer {
  public:
-  // A server waits for the preface first; a client's peer has to acknowledge SETTINGS from now on.
+  // A server waits for the preface first. The other side has to acknowledge SETTINGS from now on.
   FrameLayer(const Limits& limits, Role role, Instant now) noexcept;
   FrameLayer(const FrameLayer&) = delete;
   FrameLayer& operator=(const FrameLayer&) = delete;
@@ -104,8 +104,8 @@ class FrameLayer {
   const DataFrame& data() const noexcept { return data_; }
 
   // ---- the end ----
-  // Ends the connection and says so; without room only the peer is not told why. The first failure
-  // stays.
+  // Ends the connection and says so; without room only the other side is not told why. The first
+  // failure stays.
   KATANA_RARE FrameEvent fail(Failure failure, Outbox& outbox) noexcept;
   // Likewise, without a word to the peer.
   void end(Failure failure) noexcept;
@@ -116,7 +116,7 @@ class FrameLayer {
   Instant deadline() const noexcept { return std::min(partial_deadline_, settings_deadline_); }
   // May close the connection.
   void on_deadline(Instant now, Outbox& outbox) noexcept;
-  // The peer could not send because nobody read: its time begins anew.
+  // The other side could not send because nobody read: its time begins anew.
   void restart_deadline(Instant now) noexcept {
     if (partial_deadline_ != never) partial_deadline_ = now + limits_->head_timeout;
   }
@@ -135,7 +135,7 @@ class FrameLayer {
   // A request, or a reply that was asked for.
   void earn_use() noexcept { idle_frames_.earn_use(*limits_); }
 
-  // ---- what the peer's SETTINGS say ----
+  // ---- what the other side's SETTINGS say ----
   bool has_settings() const noexcept { return phase_ == Phase::open; }
   std::uint32_t peer_streams_max() const noexcept { return peer_streams_max_; }
   std::uint32_t peer_head_bytes_max() const noexcept { return peer_head_bytes_max_; }

@@ -1,7 +1,7 @@
 // Limits of the HTTP/2 machine. Each has a unit, a default, and a Failure or a status that answers
 // whoever goes beyond it.
 //
-// Several are budgets: an attack that is made of many small steps is one in which a peer spends
+// Several are budgets: an attack that is made of many small steps is one in which a client spends
 // faster than it earns. A budget begins full, work that is of use and time that passes refill it.
 #pragma once
 
@@ -34,11 +34,11 @@ struct Limits {
   std::uint32_t continuations_max = 8;      // CONTINUATION frames of one block
   std::uint64_t content_bytes_max = std::uint64_t{1} << 40;  // 413; a resource may ask for less
 
-  // What the peer may send ahead of who reads it. Both are memory that it can make us hold.
+  // What the client may send ahead of who reads it. Both are memory that it can make us hold.
   std::uint32_t stream_window_bytes = 64 * 1024;
   std::uint32_t connection_window_bytes = 256 * 1024;
 
-  // Streams that came to nothing: reset by the peer, or by us for what it did wrong.
+  // Streams that came to nothing: reset by the client, or by us for what it did wrong.
   std::uint32_t resets_max = 200;
   std::uint32_t resets_per_s = 20;
   // Frames that move nothing forward: PING, PRIORITY, empty DATA, WINDOW_UPDATE, frames for streams

@@ -104,7 +104,7 @@ class Machine {
   }
   // May close the connection.
   void on_deadline(Instant now, Outbox& outbox) noexcept;
-  // The peer could not send because we did not read: its time begins anew.
+  // The client could not send because we did not read: its time begins anew.
   void restart_deadline(Instant now) noexcept { frames_.restart_deadline(now); }
 
   // ---- content of requests ----
@@ -136,7 +136,7 @@ class Machine {
 
   // ---- the end ----
   // No new streams after those on their way: GOAWAY, and once more with the last of them when the
-  // peer has seen it, or at end_drain().
+  // client has seen it, or at end_drain().
   void drain(Outbox& outbox) noexcept;
   void end_drain(Outbox& outbox) noexcept;
   bool draining() const noexcept { return draining_; }
@@ -184,7 +184,7 @@ class Machine {
   Step ignore(Instant now, Outbox& outbox) noexcept {
     return frames_.spend(now, Failure::other_flood, outbox) ? Step{} : closed_step();
   }
-  // The peer is to blame for it, and pays.
+  // The client is to blame for it, and pays.
   KATANA_RARE Step reset_for(Stream& stream, ErrorCode code, Instant now, Outbox& outbox) noexcept;
   bool spend_reset(Instant now, Failure failure, Outbox& outbox) noexcept;
   bool is_unused() const noexcept { return streams_.empty() && !closed(); }

@@ -1,4 +1,4 @@
-// PastStreams: how the streams ended that were the last to end. What a peer may still send on a
+// PastStreams: how the streams ended that were the last to end. What a client may still send on a
 // stream that is over depends on that (RFC 9113 §5.1).
 //
 // Owns       sixteen words.

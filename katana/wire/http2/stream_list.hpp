@@ -26,7 +26,8 @@ class StreamList : public LinkedList<Stream> {
     return nullptr;
   }
 
-  // The peer changed the window that streams begin with (RFC 9113 §6.9.2). False: one is too large.
+  // The other side changed the window that streams begin with (RFC 9113 §6.9.2). False: one is too
+  // large.
   bool widen(std::int64_t more) noexcept {
     for (Stream* each = this->first(); each != nullptr; each = each->next_in_list()) {
       if (each->send_window + more > window_bytes_max) return false;

@@ -17,14 +17,14 @@ enum class Failure : std::uint8_t {
   none,                  // it has not failed
   not_tls,               // what came is no TLS
   plain_http,            // what came is an HTTP request without TLS
-  version,               // the peer speaks no version that we accept
+  version,               // the other side speaks no version that we accept
   no_shared_cipher,      // or no signature algorithm or group
-  application_protocol,  // the peer speaks none of those we offer (ALPN)
+  application_protocol,  // the other side speaks none of those we offer (ALPN)
   unknown_name,          // there is no certificate for the name that it asked for (SNI)
   client_certificate,    // none was sent, or it does not verify
-  peer_alert,            // the peer has refused us: an unknown authority, most often
-  broken_record,         // bytes were changed on the way, or the peer is broken
-  left,                  // the peer ended the connection in the midst of the handshake
+  peer_alert,            // the other side has refused us: an unknown authority, most often
+  broken_record,         // bytes were changed on the way, or the other side is broken
+  left,                  // the other side ended the connection in the midst of the handshake
   timed_out,             // the handshake took too long
   other,
 };

@@ -38,7 +38,7 @@ enum class Event : std::uint8_t {
   hello,       // answering costs a signature: goes on after admit()
   opened,      // the handshake is complete
   bytes,       // `produced` bytes of plaintext; there may be more when they fill the room given
-  ended,       // close_notify: the peer sends no more
+  ended,       // close_notify: the other side sends no more
   failed,      // failure() says why; nothing follows
 };
 
@@ -92,8 +92,8 @@ class Machine {
   bool can_seal() const noexcept { return opened_ && !end_said_ && !has_failed(); }
   // close_notify (RFC 8446 §6.1), once; nothing when the handshake is not complete.
   void end(Outbox& output) noexcept;
-  // The peer sends no more. True: it did not say so by close_notify, and what it sent may have been
-  // cut short by anybody.
+  // The other side sends no more. True: it did not say so by close_notify, and what it sent may
+  // have been cut short by anybody.
   bool end_of_input() const noexcept { return opened_ && !ended_; }
 
   bool opened() const noexcept { return opened_; }  // the handshake is complete
@@ -124,9 +124,9 @@ class Machine {
   // Without a full handshake.
   bool resumed() const noexcept { return SSL_session_reused(ssl_) == 1; }
   Bytes application_protocol() const noexcept;  // of ALPN (RFC 7301); empty: none was agreed on
-  // The name that the peer asked for (SNI); empty: none.
+  // The name that the other side asked for (SNI); empty: none.
   Bytes server_name() const noexcept;
-  // Of the peer, verified; null: it has shown none.
+  // Of the other side, verified; null: it has shown none.
   X509* peer_certificate() const noexcept;
   const char* cipher() const noexcept { return SSL_get_cipher_name(ssl_); }
 

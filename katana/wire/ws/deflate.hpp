@@ -72,7 +72,7 @@ class Inflater {
 class Deflater {
  public:
   void set(std::span<char> memory, int level) noexcept;  // once; `level` of zlib, 1 to 9
-  // A message begins, for a peer that keeps 2^window_bits bytes.
+  // A message begins, for a client or server that keeps 2^window_bits bytes.
   void begin(int window_bits) noexcept;
   // Fills `output` with what becomes of `input`, the rest of the message. True: there is more to
   // come. The last four bytes of all (00 00 ff ff) are to be left out (RFC 7692 §7.2.1).

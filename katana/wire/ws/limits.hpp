@@ -35,11 +35,11 @@ struct Limits {
   std::uint32_t fragments_max = 4096;
   // A message that has begun is complete after so long. Zero: it may take for ever.
   Duration message_timeout = seconds(60);
-  // A peer that says nothing for so long is sent a ping. Zero: it is not.
+  // A client or server that says nothing for so long is sent a ping. Zero: it is not.
   Duration ping_after = seconds(30);
   // One that then says nothing for so long has left.
   Duration pong_timeout = seconds(20);
-  // How long the peer's close frame is awaited behind ours.
+  // How long the other side's close frame is awaited behind ours.
   Duration close_timeout = seconds(5);
 };
 

@@ -7,9 +7,9 @@
 // Borrows    the Context, which every machine of a reactor shares.
 // Thread     its reactor's.
 // Allocates  never.
-// Fails      what the peer may not send is Event::refused, once; refusal() says why. A command
-//            returns false when the outbox has no room, or nothing may be sent any more. It has
-//            then written nothing.
+// Fails      what the other side may not send is Event::refused, once; refusal() says why. A
+//            command returns false when the outbox has no room, or nothing may be sent any more. It
+//            has then written nothing.
 // Invariant  the messages are a function of the bytes, however they are cut. Text is UTF-8 up to
 //            the last byte that was reported. Nothing is sent behind our close frame.
 // Source     RFC 6455; RFC 7692 for what is compressed.
@@ -68,10 +68,10 @@ enum class Event : std::uint8_t {
   data,        // payload() is a piece of a message
   packed,      // payload() is a piece of a compressed message: see unpack()
   ping,        // payload() is to be sent back by pong()
-  pong,        // the peer answers a ping
-  close,       // the peer ends: see close_code() and payload(), and answer with close()
-  refused,     // the peer broke a rule: see refusal(), and answer with close()
-  ping_due,    // the peer has been silent: ask it with ping()
+  pong,        // the other side answers a ping
+  close,       // the other side ends: see close_code() and payload(), and answer with close()
+  refused,     // the other side broke a rule: see refusal(), and answer with close()
+  ping_due,    // the other side has been silent: ask it with ping()
   timed_out,   // it has left, or has not ended as it should: the connection is over
   closed,      // the connection is over
 };
@@ -103,11 +103,12 @@ class Machine {
   // Of the event reported last; valid until the next call of any machine of the context.
   Bytes payload() const noexcept { return payload_; }
   Refusal refusal() const noexcept { return refusal_; }
-  // Of the peer's close frame; CloseCode::none when it had no code, abnormal before it has come.
+  // Of the other side's close frame; CloseCode::none when it had no code, abnormal before it has
+  // come.
   CloseCode close_code() const noexcept { return close_code_; }
   State state() const noexcept { return state_; }
 
-  // The peer sends no more, although it has not said that it closes.
+  // The other side sends no more, although it has not said that it closes.
   void end_of_input() noexcept { go(Cause::end); }
 
   // ---- time ----
@@ -115,13 +116,13 @@ class Machine {
   Instant deadline() const noexcept;
   // next() then says what.
   void on_deadline(Instant now) noexcept;
-  // The peer could not be heard because we did not read: its time begins anew.
+  // The other side could not be heard because we did not read: its time begins anew.
   void restart_deadline(Instant now) noexcept;
 
   // ---- commands ----
   bool may_send() const noexcept { return state_ == State::open || state_ == State::message; }
-  // A whole message, in one frame, or compressed. A server's text has to be UTF-8: the peer will
-  // look.
+  // A whole message, in one frame, or compressed. A server's text has to be UTF-8: the other side
+  // will look.
   bool send(Opcode kind, Bytes payload, Outbox& outbox) noexcept;
   // The same for what `memory` retains: a server sends it from there, uncompressed.
   bool send_shared(Opcode kind, Bytes payload, Retained& memory, Outbox& outbox) noexcept;
@@ -134,8 +135,8 @@ class Machine {
   bool pong(Bytes payload, Outbox& outbox) noexcept {
     return send_control(Opcode::pong, payload, outbox);
   }
-  // The close frame: ours, or the answer to the peer's. A reason is UTF-8, and is cut where a close
-  // frame ends. CloseCode::none: without a code. False also when it was sent before.
+  // The close frame: ours, or the answer to the other side's. A reason is UTF-8, and is cut where a
+  // close frame ends. CloseCode::none: without a code. False also when it was sent before.
   bool close(CloseCode code, Bytes reason, Instant now, Outbox& outbox) noexcept;
 
  private:
@@ -174,7 +175,7 @@ class Machine {
   std::uint64_t message_bytes_ = 0;  // of the present message so far, as it came or came out
   Instant heard_at_;
   Instant pinged_at_ = never;
-  Instant ends_at_ = never;  // of the present message, or of the wait for the peer's close frame
+  Instant ends_at_ = never;  // of the present message, or of the wait for a close frame
   std::uint32_t mask_ = 0;
   std::uint32_t fragments_ = 0;
   CloseCode close_code_ = CloseCode::abnormal;

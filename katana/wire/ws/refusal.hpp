@@ -1,7 +1,7 @@
 // Refusal: why a connection is failed, with the code and the reason for the close frame.
 //
-// Every refusal is the peer's doing, but for `busy`. The connection does not go on: after a frame
-// that means nothing, where the next begins cannot be known (RFC 6455 §7.1.7).
+// Every refusal is the other side's doing, but for `busy`. The connection does not go on: after a
+// frame that means nothing, where the next begins cannot be known (RFC 6455 §7.1.7).
 #pragma once
 
 #include <array>

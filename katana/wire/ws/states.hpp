@@ -15,9 +15,9 @@ namespace katana::ws {
 enum class State : std::uint8_t {
   open,       // between messages
   message,    // part of a message has arrived
-  answering,  // the peer's close frame has come; ours is due
-  refused,    // the peer broke a rule; the close frame that says so is due
-  closing,    // our close frame is sent; what comes before the peer's is dropped
+  answering,  // the other side's close frame has come; ours is due
+  refused,    // the other side broke a rule; the close frame that says so is due
+  closing,    // our close frame is sent; what comes before the other side's is dropped
   closed,     // nothing more is read
 };
 
@@ -28,7 +28,7 @@ enum class Cause : std::uint8_t {
   peer_closes,     // a close frame has come
   we_close,        // a close frame was sent
   refusal,         // a rule was broken
-  end,             // of the input, or of the peer's time
+  end,             // of the input, or of the other side's time
 };
 
 // One allowed move.

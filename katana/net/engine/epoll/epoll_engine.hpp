@@ -112,7 +112,7 @@ class EpollEngine {
   // -1: it is closed. REQUIRES one that listen() gave.
   int socket(Listener listener) const { return listeners_[listener].fd; }
 
-  // A socket that connects takes no bytes, as one whose peer does not read.
+  // A socket that connects takes no bytes, as one whose other side does not read.
   Result<Link> connect(const ConnectOptions& options) {
     if (slots_.is_full()) return std::unexpected(no_link_left(slots_.links_max()));
     auto opened = open_connection(options);
@@ -224,7 +224,7 @@ class EpollEngine {
     }
   }
 
-  // shutdown(SHUT_WR): the peer sees the end behind what the kernel has.
+  // shutdown(SHUT_WR): the other side sees the end behind what the kernel has.
   void shutdown_send(Link link) {
     if (Slot* const slot = find(link)) ::shutdown(slot->fd, SHUT_WR);
   }
@@ -419,7 +419,8 @@ class EpollEngine {
     return wait_until_writable(link, slot);
   }
 
-  // It takes nothing more. The kernel tells of the end that this makes, as of one that a peer made.
+  // It takes nothing more. The kernel tells of the end that this makes, as of one that the other
+  // side made.
   KATANA_RARE static Sent break_off(Slot& slot, int failure) {
     if (slot.break_told) return Sent::failed;
     slot.failure = static_cast<std::uint16_t>(failure);

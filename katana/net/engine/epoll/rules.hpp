@@ -21,7 +21,7 @@ struct Decided {
   static constexpr bool read_again = false;
   // Read right after the accept, before EPOLL_CTL_ADD. False: wait for epoll to tell of the bytes.
   static constexpr bool first_read = true;
-  // TCP_DEFER_ACCEPT on listeners whose peers speak first.
+  // TCP_DEFER_ACCEPT on listeners whose clients speak first.
   static constexpr bool deferred_accept = true;
   // Accepted sockets have the listener's options. False: they are set on each.
   static constexpr bool inherited_options = true;

@@ -26,7 +26,8 @@ struct UringOptions {
   // Copies of short output: more output than a block holds goes by a system call of its own.
   std::uint32_t outputs = 0;
   std::size_t output_bytes = 4096;
-  // How long output that was sent before close() may wait for a peer that does not read.
+  // How long output that was sent before close() may wait for a client or server that does not
+  // read.
   Duration delivery_grace = seconds(30);
   // A wait ends with so many completions, or with the first one after `collect`. Saves entries and
   // costs latency; off.

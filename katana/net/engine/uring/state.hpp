@@ -31,7 +31,7 @@ struct UringCounters {
   std::uint64_t multishot_ends = 0;    // receives that had to be armed again after a delivery
   std::uint64_t sends_direct = 0;      // by a system call of their own
   std::uint64_t sends_staged = 0;      // copied into a block, and sent with the turn's submission
-  std::uint64_t sends_cut = 0;         // given up: the peer did not read within delivery_grace
+  std::uint64_t sends_cut = 0;         // given up: not read within delivery_grace
   std::uint64_t ends_missed = 0;       // by a multishot receive, and found by a poll
 };
 
@@ -61,8 +61,8 @@ struct UringHeld {
 inline void close_descriptor(int fd) {
   if (fd >= 0) ::close(fd);
 }
-// connecting: the peer has yet to answer. broken: nothing can be sent; what arrived can be read.
-// over: and was; nothing follows.
+// connecting: the other side has yet to answer. broken: nothing can be sent; what arrived can be
+// read. over: and was; nothing follows.
 enum class UringState : std::uint8_t { open, connecting, broken, over };
 
 // What the engine knows of one link.

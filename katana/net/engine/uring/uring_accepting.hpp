@@ -108,7 +108,7 @@ class UringAccepting : public UringReceiving<S> {
     if (completion.res < 0) return survive_accept_error(-completion.res);
     // A multishot accept has one place for the addresses of all that it brings, so each is asked
     // for: the one system call of an accepted connection (decision 0073). Now, not when somebody
-    // wants to know: a peer that resets the connection takes its address along.
+    // wants to know: a client or server that resets the connection takes its address along.
     const PeerEndpoint peer = peer_of(completion.res);
     if (accept_paused_ || slots_.is_full() || !waiting_.empty()) {
       waiting_.push_back({completion.res, index, peer});

@@ -91,7 +91,7 @@ class UringEngine : public UringAccepting<S> {
     return {};
   }
 
-  // A poll says when the peer has answered; nothing else is armed before.
+  // A poll says when the other side has answered; nothing else is armed before.
   Result<Link> connect(const ConnectOptions& options) {
     if (slots_.is_full()) return std::unexpected(no_link_left(slots_.links_max()));
     auto opened = open_connection(options);

@@ -15,9 +15,9 @@
 //
 // Closing. Output that is staged or under way is delivered first, in two ways that need no link
 // between the entries: entries are executed in order, and a send under way has its own reference of
-// the socket, whose last one ends the connection. A peer that does not read holds its block for
-// `delivery_grace` at most; accepting() stays true so long, so that a drain waits. reset() drops or
-// cancels instead.
+// the socket, whose last one ends the connection. A client or server that does not read holds its
+// block for `delivery_grace` at most; accepting() stays true so long, so that a drain waits.
+// reset() drops or cancels instead.
 #pragma once
 
 #include <sys/socket.h>
@@ -190,7 +190,7 @@ class UringSending : public UringLinks<S> {
     return std::min(Output::delivery_check_max, uring_.delivery_grace);
   }
 
-  // Blocks of closed links whose peers do not read.
+  // Blocks of closed links whose other sides do not read.
   KATANA_RARE void cut_overdue() {
     if (clocks_.now < next_delivery_check_) return;
     next_delivery_check_ = clocks_.now + delivery_check();
@@ -211,7 +211,7 @@ class UringSending : public UringLinks<S> {
     sink_.on_sent(link, 0);
   }
 
-  // The peer of a connecting link has. False: with a refusal.
+  // The other side of a connecting link has. False: with a refusal.
   KATANA_RARE bool answered(Link link, Slot& slot) {
     if (const int failure = take_socket_error(slot.fd); failure != 0) {
       // Nothing can have arrived.
@@ -223,7 +223,7 @@ class UringSending : public UringLinks<S> {
     return true;
   }
 
-  // On a link that is gone or broken, or whose peer has yet to answer.
+  // On a link that is gone or broken, or whose other side has yet to answer.
   KATANA_RARE static Sent send_nothing(Slot* slot) {
     if (slot == nullptr || slot->state == State::over || slot->break_told) return Sent::failed;
     slot->send_wanted = slot->state == State::connecting;

@@ -1,6 +1,6 @@
 // CancelRequest: asks the server to end what a connection runs.
 //
-// libpq 15 does that in a call that returns when the server has answered, which a peer that
+// libpq 15 does that in a call that returns when the server has answered, which one that
 // vanished never does. So each request has a thread of its own, which nobody waits for.
 //
 // Owns       the handle; its thread as long as that runs.
