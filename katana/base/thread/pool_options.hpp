@@ -19,7 +19,7 @@ namespace katana::thread {
 
 class ManualClock;
 
-// Workers take jobs of a higher priority first; each priority has its own queue.
+// Workers prefer a higher priority, and take the lowest first now and then. Each has its own queue.
 enum class Priority : std::uint8_t { high, normal, low };
 inline constexpr std::size_t priority_count = 3;  // for arrays by Priority
 
@@ -42,7 +42,7 @@ struct JobOptions {
 // WhenFull::wait would block the executor.
 struct RunOptions {
   Priority priority = Priority::normal;  // of its queue among those of the pool
-  WhenFull when_full = WhenFull::fail;   // WhenFull::wait is refused
+  WhenFull when_full = WhenFull::fail;   // not WhenFull::wait
 };
 
 // Adds and removes workers by the share of their time that they work. Between the two shares

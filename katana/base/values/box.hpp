@@ -31,8 +31,7 @@ namespace katana {
 template <class T>
 class Box {
  public:
-  // What it holds.
-  using element_type = T;
+  using element_type = T;  // as std::unique_ptr names it
 
   // Empty.
   Box() noexcept = default;

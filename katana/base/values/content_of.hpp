@@ -112,17 +112,16 @@ struct FormOf {
 template <class... A>
 struct ContentOf {
   static_assert(sizeof...(A) > 1, "ContentOf<A, B, …> has alternatives");
-  // What it holds.
-  std::variant<A...> value{};
+  std::variant<A...> value{};  // the alternative whose media type fits best
 
-  // The first one.
+  // Holds the first alternative.
   ContentOf() = default;
   // Implicit, so that an argument takes one of them.
   template <class B>
     requires(std::same_as<B, A> || ...)
   ContentOf(B content) : value(std::move(content)) {}
 
-  // Of the content.
+  // Media type of the alternative, in lower case.
   const std::string& type() const noexcept {
     return std::visit([](const auto& each) -> const std::string& { return each.type; }, value);
   }
@@ -141,7 +140,6 @@ struct ContentOf {
 // Whether T is a JsonOf.
 template <class T>
 inline constexpr bool is_json_of = false;
-// It is.
 template <class T, MediaTypeText... types>
 inline constexpr bool is_json_of<JsonOf<T, types...>> = true;
 

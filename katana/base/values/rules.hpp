@@ -84,7 +84,6 @@ class Box;
 // Whether T is a Box.
 template <class T>
 inline constexpr bool is_box = false;
-// It is.
 template <class T>
 inline constexpr bool is_box<Box<T>> = true;
 // One of several types, which it does not name (base/values/any_of.hpp).
@@ -93,7 +92,6 @@ class AnyOf;
 // Whether T is an AnyOf.
 template <class T>
 inline constexpr bool is_any_of = false;
-// It is.
 template <class... A>
 inline constexpr bool is_any_of<AnyOf<A...>> = true;
 
@@ -207,10 +205,9 @@ struct Rules {
   bool reloadable = false;                // the value may change while the program runs
   bool byte_count = false;                // text such as 16KiB is read as a number of bytes
   bool not_null = false;                  // of a Patch: null is an error
-  // New clients leave it out.
-  bool deprecated = false;
-  Bytes help = {};
-  Bytes name = {};
+  bool deprecated = false;                // OpenAPI tells new clients not to use it
+  Bytes help = {};                        // for configuration and OpenAPI; empty: none
+  Bytes name = {};                        // empty: the member's own
 
   // Whether a value, or an item of it, can break any of them.
   constexpr bool check() const noexcept { return check_value() || each.check(); }
@@ -377,15 +374,15 @@ struct NotNull {
     to.not_null = true;
   }
 };
-// What `deprecated` is made of.
+// Type of the mark `deprecated`.
 struct Deprecated {
-  // Marks the member.
+  // Sets Rules::deprecated.
   template <class T>
   constexpr void apply(Rules<T>& to) const {
     to.deprecated = true;
   }
 };
-// New clients leave it out.
+// Marks of members without arguments; Rules explains each.
 inline constexpr Deprecated deprecated;
 inline constexpr CountsBytes byte_count;
 inline constexpr NotNull not_null;

@@ -33,7 +33,7 @@ class JsonItems {
   explicit JsonItems(Form form, std::size_t item_bytes_max = 64 * 1024) noexcept
       : form_(form), item_bytes_max_(item_bytes_max) {}
 
-  // Copies the piece. REQUIRES that end() was not called.
+  // Copies the piece. Not after end().
   void append(Bytes piece);
   // Nothing more comes.
   void end() noexcept { is_ended_ = true; }

@@ -16,12 +16,10 @@ namespace katana {
 
 // A field, of a request or of a reply.
 struct FieldWords {
-  // As it is written: "Idempotency-Key".
-  std::string name = {};
-  // For people, in Markdown.
-  std::string description = {};
-  std::string pattern = {};  // of its value (ECMA 262); empty: any text
-  bool required = false;     // of a request: without it there is a problem
+  std::string name = {};         // "Idempotency-Key"
+  std::string description = {};  // CommonMark; empty: none
+  std::string pattern = {};      // of its value (ECMA 262); empty: any text
+  bool required = false;         // of a request: without it there is a problem
 };
 
 // What a middleware says of requests, beside who may pass it (SecurityDocumentation).

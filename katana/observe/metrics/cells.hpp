@@ -40,7 +40,7 @@
 #if defined(__x86_64__)
 #define KATANA_ADD_IN_ONE_INSTRUCTION 1
 #else
-// 1: an addition is one instruction of the processor; a signal handler may add, too.
+// 1: an addition is one instruction of x86-64. 0: an atomic load and store.
 #define KATANA_ADD_IN_ONE_INSTRUCTION 0
 #endif
 #endif

@@ -55,7 +55,7 @@ struct Check {
 
 // Result of the last run. unknown: it has not run yet.
 enum class CheckStatus : std::uint8_t { passed, failed, timed_out, unknown };
-std::string_view status_name(CheckStatus status) noexcept;  // "passed", for JSON
+std::string_view status_name(CheckStatus status) noexcept;  // "pass", "fail", "timeout", "unknown"
 
 // A check's last result.
 struct CheckReport {

@@ -26,18 +26,15 @@ namespace katana::openapi {
 
 // One file of a renderer, in gzip.
 struct DocsFile {
-  Bytes name = {};  // "swagger-ui.css"
-  // What is sent with it.
-  Bytes content = {};
+  Bytes name = {};     // "swagger-ui.css"
+  Bytes content = {};  // compressed
 };
 
 // Those of Swagger UI, by their names in swagger-ui-dist.
 struct DocsAssets {
-  // Of the content; clients compare it.
-  Bytes version = {};
-  // All that it has.
-  std::vector<DocsFile> files = {};
-  Bytes remedy = {};  // without files: what to install
+  Bytes version = {};                // of swagger-ui-dist; part of the URLs
+  std::vector<DocsFile> files = {};  // empty: they are not installed
+  Bytes remedy = {};                 // without files: what to install
 };
 
 // Where the page is, and what it is called.

@@ -42,71 +42,52 @@
 
 namespace katana::openapi {
 
-// Whom to ask about a service.
+// The person or group that answers for a service (Contact Object).
 struct Contact {
-  // As the document has it.
-  std::string name = {};
-  // Where it is.
-  std::string url = {};
-  // Where to write to.
-  std::string email = {};
+  std::string name = {};   // empty: none is given, as for the next two
+  std::string url = {};    // absolute
+  std::string email = {};  // one address
 };
-// On which terms a service is offered.
+// The licence under which a service is offered (License Object).
 struct License {
-  // As the document has it.
-  std::string name = {};
+  std::string name = {};        // empty: none is given
   std::string identifier = {};  // of SPDX; or
-  // Where it is.
-  std::string url = {};
+  std::string url = {};         // of the text; absolute
 };
 
 // What a document says of its service.
 struct Info {
-  // What people call it.
-  std::string title = {};
-  // Of the content; clients compare it.
-  std::string version = {};
-  // For people, in Markdown.
-  std::string description = {};
-  // In a few words.
-  std::string summary = {};
+  std::string title = {};             // of the API, as tools show it
+  std::string version = {};           // of the API, not of OpenAPI
+  std::string description = {};       // CommonMark; empty: none
+  std::string summary = {};           // one line; empty: none
   std::string terms_of_service = {};  // a URL
-  // Whom to ask.
-  Contact contact = {};
-  // On which terms.
-  License license = {};
+  Contact contact = {};               // left out if it is empty
+  License license = {};               // left out if it is empty
 };
 
-// What stands for braces in the URL of a server.
+// A variable in the URL of a server (Server Variable Object).
 struct ServerVariable {
-  // As the document has it.
-  std::string name = {};
-  // Unless the client takes another one.
-  std::string default_value = {};
+  std::string name = {};                 // as in the braces: "region"
+  std::string default_value = {};        // used unless the client chooses another
   std::vector<std::string> values = {};  // empty: any
-  // For people, in Markdown.
-  std::string description = {};
+  std::string description = {};          // CommonMark; empty: none
 };
-// Where a service is to be had.
+// A base URL of a service (Server Object).
 struct Server {
-  std::string url = {};  // "https://{region}.shop.example"
-  // For people, in Markdown.
-  std::string description = {};
-  // Of the braces in `url`.
-  std::vector<ServerVariable> variables = {};
+  std::string url = {};                        // "https://{region}.shop.example"
+  std::string description = {};                // CommonMark; empty: none
+  std::vector<ServerVariable> variables = {};  // one for each name in braces
 };
 
 // A group of operations.
 struct Tag {
-  // As the document has it.
-  std::string name = {};
-  // For people, in Markdown.
-  std::string description = {};
-  // Where more is said.
-  ExternalDocs docs = {};
+  std::string name = {};         // as Operation::tag
+  std::string description = {};  // CommonMark; empty: none
+  ExternalDocs docs = {};        // further documentation
 };
 
-// Of the specification. 3.0 is for readers that know no other: what it lacks is left out (webhooks,
+// Version of OpenAPI. 3.0 is for readers that know no other: what it lacks is left out (webhooks,
 // mutual TLS) or said as it says it (null, examples).
 enum class Specification : std::uint8_t { v3_1, v3_0 };
 

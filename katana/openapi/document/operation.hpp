@@ -24,193 +24,141 @@
 
 namespace katana::openapi {
 
-// Where more is said.
+// A link to further documentation (External Documentation Object).
 struct ExternalDocs {
-  // Where it is.
-  std::string url = {};
-  // For people, in Markdown.
-  std::string description = {};
+  std::string url = {};          // absolute; empty: there is no link
+  std::string description = {};  // CommonMark; empty: none
 };
 
-// A value that a content or a parameter may have. Those of one place have different names.
+// A value that a body, a header or a parameter may have.
 struct Example {
-  // As the document has it.
-  std::string name = {};
-  // What it is.
-  Value value = {};
-  // In a few words.
-  std::string summary = {};
-  // For people, in Markdown.
-  std::string description = {};
+  std::string name = {};         // key in `examples`
+  Value value = {};              // the example itself
+  std::string summary = {};      // one line; empty: none
+  std::string description = {};  // CommonMark; empty: none
 };
 
-// What is said of a field of a reply.
+// A header of a reply.
 struct ReplyField {
-  // As the document has it.
-  std::string name = {};
-  // For people, in Markdown.
-  std::string description = {};
-  MakeSchema schema = nullptr;  // null: text
-  bool required = false;        // it is there whenever the reply is
-  // New clients leave it out.
-  bool deprecated = false;
+  std::string name = {};         // case does not matter
+  std::string description = {};  // CommonMark; empty: none
+  MakeSchema schema = nullptr;   // null: text
+  bool required = false;         // every such reply has it
+  bool deprecated = false;       // clients should not use it
 };
 
 // What a client may do next with a reply (Link Object, OpenAPI 3.1 §4.8.20).
 struct ReplyLink {
-  // As the document has it.
-  std::string name = {};
-  // Whose parameters these are.
-  std::string operation_id = {};
-  // Of that operation, by name: "$response.body#/id".
+  std::string name = {};          // key in `links`
+  std::string operation_id = {};  // of the operation that the link leads to
+  // Name of a parameter of that operation, and its value: {"id", "$response.body#/id"}.
   std::vector<std::pair<std::string, std::string>> parameters = {};
-  std::string description = {};
+  std::string description = {};  // CommonMark; empty: none
 };
 
 // One of the replies of an operation.
 struct ReplyWords {
-  // Of HTTP, from 200 on.
-  unsigned status = 200;
-  // For people, in Markdown.
-  std::string description = {};
-  std::string type = {};  // of the content; empty: no content
-  // Of the content or value.
-  MakeSchema schema = nullptr;
-  // That come with it.
-  std::vector<ReplyField> fields = {};
-  MakeSchema item = nullptr;  // of a stream: one event's data, one line
-  // By name.
-  std::vector<Example> examples = {};
-  // What may be done next.
-  std::vector<ReplyLink> links = {};
+  unsigned status = 200;                // 200 or above
+  std::string description = {};         // CommonMark
+  std::string type = {};                // media type of the body; empty: no body
+  MakeSchema schema = nullptr;          // of the body; null: any
+  std::vector<ReplyField> fields = {};  // headers of the reply
+  MakeSchema item = nullptr;            // of a stream: one event's data, one line
+  std::vector<Example> examples = {};   // names are unique within the list; empty: none
+  std::vector<ReplyLink> links = {};    // operations that a client may call next
 };
 
-// A field of the request that counts, such as If-Match, and that the handler reads itself.
+// A header, cookie or query parameter that the handler reads itself, such as If-Match.
 struct RequestField {
-  // As the document has it.
-  std::string name = {};
-  // For people, in Markdown.
-  std::string description = {};
-  std::string pattern = {};        // ECMA 262; empty: any text
-  std::string_view in = "header";  // or "cookie", "query"
-  MakeSchema schema = nullptr;     // null: text of the pattern
-  // Without it there is a problem.
-  bool required = false;
-  // New clients leave it out.
-  bool deprecated = false;
-  // By name.
-  std::vector<Example> examples = {};
+  std::string name = {};               // of a header case does not matter
+  std::string description = {};        // CommonMark; empty: none
+  std::string pattern = {};            // ECMA 262; empty: any text
+  std::string_view in = "header";      // or "cookie", "query"
+  MakeSchema schema = nullptr;         // null: text of the pattern
+  bool required = false;               // a request without it is refused
+  bool deprecated = false;             // clients should not send it
+  std::vector<Example> examples = {};  // names are unique within the list; empty: none
 };
 
 // What is said of a parameter that the signature has: Path<T> in the pattern, a member of Query<T>.
 struct ParameterNote {
-  // As the document has it.
-  std::string name = {};
-  // For people, in Markdown.
-  std::string description = {};
-  // By name.
-  std::vector<Example> examples = {};
-  // New clients leave it out.
-  bool deprecated = false;
+  std::string name = {};               // as in the pattern or in the struct
+  std::string description = {};        // CommonMark; empty: none
+  std::vector<Example> examples = {};  // names are unique within the list; empty: none
+  bool deprecated = false;             // clients should not send it
 };
 
-// Content that the handler reads itself: a file, a stream, a format of its own.
+// A request body that the handler reads itself: a file, a stream, or another format.
 struct ContentWords {
-  std::string type = {};        // "application/octet-stream"
-  MakeSchema schema = nullptr;  // null: bytes
-  MakeSchema item = nullptr;    // of a stream: one line
-  // By name.
-  std::vector<Example> examples = {};
+  std::string type = {};               // "application/octet-stream"
+  MakeSchema schema = nullptr;         // null: bytes
+  MakeSchema item = nullptr;           // of a stream: one line
+  std::vector<Example> examples = {};  // names are unique within the list; empty: none
 };
 
 // What a part of a form may be (Encoding Object): the media types of a file, with commas between.
 struct PartEncoding {
-  // As the document has it.
-  std::string name = {};
+  std::string name = {};          // of the form part
   std::string content_type = {};  // "image/png, image/jpeg"
 };
 
 // A request that the service sends: to a URL that a client gave (a callback), or that was agreed on
 // elsewhere (a webhook).
 struct OutgoingRequest {
-  // As the document has it.
-  std::string name = {};
-  std::string url = {};  // of a callback, a runtime expression: "{$request.body#/url}"
-  // Of the request.
-  http::Method method = http::Method::post;
-  // Of the whole document.
-  std::string id = {};
-  // In a few words.
-  std::string summary = {};
-  // For people, in Markdown.
-  std::string description = {};
-  MakeSchema content = nullptr;  // as JSON; null: none
-  // By name.
-  std::vector<Example> examples = {};
-  std::vector<ReplyWords> replies = {};  // what the receiver answers; empty: any 2xx
+  std::string name = {};  // key in `callbacks` or `webhooks`
+  std::string url = {};   // of a callback, a runtime expression: "{$request.body#/url}"
+  http::Method method = http::Method::post;  // that the service uses
+  std::string id = {};                       // operationId, unique in the document; empty: none
+  std::string summary = {};                  // one line; empty: none
+  std::string description = {};              // CommonMark; empty: none
+  MakeSchema content = nullptr;              // body as JSON; null: none
+  std::vector<Example> examples = {};        // names are unique within the list; empty: none
+  std::vector<ReplyWords> replies = {};      // what the receiver answers; empty: any 2xx
 };
 
 struct Operation {
-  std::string id = {};  // operationId: of the whole document; empty: made of method and path
-  // In a few words.
-  std::string summary = {};
-  // For people, in Markdown.
-  std::string description = {};
-  // The group that it is shown in.
-  std::string tag = {};
-  std::vector<unsigned> problems = {};   // beyond those that follow from the signature
-  std::vector<ReplyWords> replies = {};  // instead of what follows from the signature
-  // That come with it.
-  std::vector<RequestField> fields = {};
-  Value example = {};  // of the content; or, by name:
-  // By name.
-  std::vector<Example> examples = {};
-  // Each as it is named.
-  std::vector<ParameterNote> parameters = {};
-  std::vector<ContentWords> content = {};      // instead of what follows from the signature
-  std::vector<PartEncoding> encodings = {};    // of the parts of a form
-  std::vector<const ProblemType*> types = {};  // problems with a type of the program's own
-  // That follow from it.
-  std::vector<OutgoingRequest> callbacks = {};
-  std::vector<std::string> tags = {};  // beside `tag`
-  // Where more is said.
-  ExternalDocs docs = {};
-  // New clients leave it out.
-  bool deprecated = false;
+  std::string id = {};       // operationId, unique in the document; empty: made of method and path
+  std::string summary = {};  // one line; empty: none
+  std::string description = {};                 // CommonMark; empty: none
+  std::string tag = {};                         // the group in which tools show it; empty: none
+  std::vector<unsigned> problems = {};          // beyond those that follow from the signature
+  std::vector<ReplyWords> replies = {};         // instead of what follows from the signature
+  std::vector<RequestField> fields = {};        // beyond those of the signature
+  Value example = {};                           // one example of the body; or several:
+  std::vector<Example> examples = {};           // names are unique within the list; empty: none
+  std::vector<ParameterNote> parameters = {};   // on parameters of the signature
+  std::vector<ContentWords> content = {};       // instead of what follows from the signature
+  std::vector<PartEncoding> encodings = {};     // of the parts of a form
+  std::vector<const ProblemType*> types = {};   // problems with a type of the program's own
+  std::vector<OutgoingRequest> callbacks = {};  // requests that the service sends because of it
+  std::vector<std::string> tags = {};           // beside `tag`
+  ExternalDocs docs = {};                       // further documentation
+  bool deprecated = false;                      // new clients should not call it
   std::string sunset = {};  // "2027-01-31": the day on which it will be gone, as x-sunset
-  // Those who are shown it; empty: everybody. See Document::audience().
+  // Audiences that see the operation; empty: all. See Document::audience().
   std::vector<std::string> audiences = {};
 };
 
-// A parameter or the content of an operation, as its signature has it.
+// One parameter, as the handler's signature describes it.
 struct ParameterWords {
-  // As the document has it.
-  std::string name = {};
+  std::string name = {};          // as in the pattern or in the struct
   std::string_view in = "query";  // or "path", "header", "cookie"
-  // Without it there is a problem.
-  bool required = false;
-  // For people, in Markdown.
-  std::string description = {};
-  // Of the content or value.
-  Value schema = {};
-  // New clients leave it out.
-  bool deprecated = false;
-  // "deepObject"; empty: that of its place.
-  std::string_view style = {};
+  bool required = false;          // a request without it is refused
+  std::string description = {};   // CommonMark; empty: none
+  Value schema = {};              // JSON Schema of its value
+  bool deprecated = false;        // clients should not send it
+  std::string_view style = {};    // "deepObject"; empty: the default of `in`
 };
+// All that a handler's signature says about its operation.
 struct SignatureWords {
-  // Each as it is named.
-  std::vector<ParameterWords> parameters = {};
-  // What is sent with it.
-  MakeSchema content = nullptr;
-  MakeSchema form = nullptr;  // instead, when it is a form
-  // When nothing goes wrong.
-  std::optional<ReplyWords> reply = {};
-  bool form_needs_parts = false;               // a file of it is required
-  std::vector<std::string> form_objects = {};  // members of it that are sent as deepObject
-  bool is_merge_patch = false;                 // `content` is one (RFC 7396)
-  // Instead of `content`, when it may be of several media types.
-  std::vector<ContentWords> contents = {};
+  std::vector<ParameterWords> parameters = {};  // in the order of the signature
+  MakeSchema content = nullptr;                 // of the request body; null: none
+  MakeSchema form = nullptr;                    // instead of `content`: the body is a form
+  std::optional<ReplyWords> reply = {};         // the reply of success; none: not known
+  bool form_needs_parts = false;                // a file of it is required
+  std::vector<std::string> form_objects = {};   // members of it that are sent as deepObject
+  bool is_merge_patch = false;                  // `content` is one (RFC 7396)
+  std::vector<ContentWords> contents = {};      // instead of `content`: several media types
 };
 
 // Replies, for Operation::replies.

@@ -29,7 +29,7 @@
 
 namespace katana::database {
 
-inline constexpr std::size_t stream_batch_rows = 128;  // rows that one round trip fetches
+inline constexpr std::size_t stream_batch_rows = 128;  // fetched and kept at a time
 
 // Some rows of a stream. Closes the cursor when it is destroyed before the end.
 template <class R>
