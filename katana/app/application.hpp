@@ -423,7 +423,7 @@ class ApplicationCore {
   std::unique_ptr<DatabaseStart> database_start_;  // null: there is no database
   std::function<void()> on_ready_;                 // of run()
   std::mutex failure_mutex_;                       // of what follows
-  std::optional<Error> failure_;                   // why it ends by itself
+  std::optional<Error> failure_;                   // why it ends without a signal
   std::unique_ptr<Security> security_;
   std::unique_ptr<Authentication> authentication_;
   std::unique_ptr<Caches> caches_;

@@ -1,4 +1,4 @@
-// Authentication: how a program that an Application runs finds out who asks, by `auth` in settings.
+// Authentication: how a program that an Application runs identifies clients, by `auth` in settings.
 //
 //   app.routes([](const registry::Services& services, Router& router) {
 //     Group api = router.group("/api");

@@ -4,7 +4,7 @@
 //   app::Application<app::SettingsWithDatabase> app(
 //       {.name = "users", .database = app::sqlite()});
 //
-// A driver is a value from a module of its own, such as app/sqlite, and nothing registers itself:
+// A driver is a value from its own module, such as app/sqlite, and nothing registers itself:
 // a program links the drivers that it names, and a program that names none links no database.
 //
 // Owns       nothing but its fields; the names are literals.

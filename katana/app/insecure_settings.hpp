@@ -4,7 +4,7 @@
 // Owns       copies of what it names.
 // Thread     any; files are looked at, and nothing is opened but the configuration's own.
 // Allocates  yes.
-// Fails      never: a file that cannot be looked at is for whoever opens it.
+// Fails      never: a file that cannot be looked at is an error where it is opened.
 // Invariant  no text has a secret.
 #pragma once
 

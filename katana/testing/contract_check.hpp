@@ -1,7 +1,7 @@
 // ContractCheck: the requests and replies of tests, compared with the service's OpenAPI
 // description.
 //
-// A TestServer makes one by itself of each document that its service has (Group::document(),
+// A TestServer makes one of each document that its service has (Group::document(),
 // openapi::Document::serve() or keep()). A reply that departs from its operation becomes a
 // TestReply without a status, whose problem() says where and how:
 //

@@ -33,7 +33,7 @@ namespace katana::testing {
 
 namespace detail {
 
-// Who lets time pass.
+// Lets time pass.
 class ClientLoop {
  public:
   // Until `done`, or so much virtual time has passed; zero: TestOptions::reply_timeout.

@@ -134,7 +134,7 @@ class TestServer {
   }
 
   // The request goes out, and the handler runs as far as it can without time passing, or until the
-  // client has 256 KiB of its reply. A request that is under way has a connection of its own.
+  // client has 256 KiB of its reply. A request that is under way has its own connection.
   PendingReply begin(std::string_view method, std::string_view target,
                      std::string_view content = {}, const TestFields& fields = {});
   PendingReply begin_get(std::string_view target, const TestFields& fields = {}) {

@@ -7,7 +7,7 @@
 //   socket.close();
 //   EXPECT_EQ(socket.wait_for_close()->code, 1000);
 //
-// Over HTTP/1.1 it has a connection of its own, with TestProtocol::http2 a stream (RFC 8441).
+// Over HTTP/1.1 it has its own connection, with TestProtocol::http2 a stream (RFC 8441).
 //
 // Owns       its side of the connection, and what it received. Destroyed while open, it resets it.
 // Borrows    its server. When that ends the socket is closed, and may still be asked.

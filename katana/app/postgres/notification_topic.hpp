@@ -1,5 +1,5 @@
 // publish_notifications(): what a channel of PostgreSQL brings, as server-sent events of a topic.
-// So whoever notifies, a program or a trigger, tells the readers of every instance.
+// A program or a trigger that notifies tells the readers of every instance.
 //
 //   auto options = app::postgres_options(settings.database);
 //   auto notifications = database::postgres::Notifications::open(*options);

@@ -6,8 +6,9 @@
 //   sandbox::give_up_root(*identity);                      // in all threads, for good
 //
 // Owns       nothing.
-// Thread     all threads of the process change, whoever calls. become() with Until::started before
-//            there are others: the capability is of the caller's thread and of those made by it.
+// Thread     all threads of the process change, whichever calls. become() with Until::started
+//            before there are others: the capability is of the caller's thread and of those made by
+//            it.
 // Allocates  yes.
 // Fails      with the user or group that is not known, or what the system refuses and the remedy.
 // Invariant  after give_up_root(), or become() without Until::started, no thread has a capability
@@ -23,7 +24,7 @@
 
 namespace katana::sandbox {
 
-// Who a process is, or becomes.
+// User and groups of a process.
 struct Identity {
   uid_t user = 0;                  // real, effective and saved
   gid_t group = 0;                 // likewise

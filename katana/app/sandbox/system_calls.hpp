@@ -11,7 +11,7 @@
 // is not seen by these filters: net/engine/uring restricts its rings to what it submits.
 //
 // Owns       nothing; the kernel has the filters, and they are never taken back.
-// Thread     all threads of the process are put under the filter, whoever calls.
+// Thread     all threads of the process are put under the filter, whichever calls.
 // Allocates  yes.
 // Fails      unsupported: a kernel without seccomp filters, or an architecture not known here.
 // Invariant  a call that is not known here is refused. Memory that can be written is not executed,

@@ -1,5 +1,5 @@
 // Activity: on whose behalf a thread works at the moment. The log takes the fields of its records
-// from it, monitors what they call the work; whoever suspends a coroutine carries it along.
+// from it, monitors what they call the work; an awaitable carries it along.
 //
 //   void await_suspend(std::coroutine_handle<> handle) { waiting_ = handle; }   // in an awaitable
 //   void on_event() { waiting_.resume(); }       // goes on with the activity it was suspended in

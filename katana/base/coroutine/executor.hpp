@@ -38,7 +38,7 @@ class Executor {
 
   // Any thread. REQUIRES that the message is in no queue.
   virtual void post(Message& message) noexcept = 0;
-  // Who is told of what fails here and belongs to no request; null: nobody.
+  // Told of what fails here and belongs to no request; null: nobody.
   virtual FailureObserver* failure_observer() const noexcept { return nullptr; }
 
   // Another thread was promised that it may post one message, until unexpect() takes it back:

@@ -5,7 +5,7 @@
 //            withdraws in its destructor).
 // Thread     runs and resumes on the thread that started it, unless an awaitable says otherwise.
 // Allocates  its frame, from the recycler.
-// Fails      an exception that leaves the coroutine is rethrown to whoever awaits it, or by
+// Fails      an exception that leaves the coroutine is rethrown to the awaiting coroutine, or by
 //            result().
 // Invariant  co_await is the ownership boundary: a parameter that is borrowed (is_borrowed) does
 //            not compile, because it would dangle after the first suspension.

@@ -4,8 +4,8 @@
 //   std::vector<Quote> quotes = co_await when_all(std::move(tasks));  // of one type
 //   auto first = co_await when_any(ask(primary), ask(replica));      // first.index() says which
 //
-// Owns       the tasks. Who is destroyed while it waits destroys them, which cancels what they wait
-//            for. So does the first failure of when_all, and the first end of when_any.
+// Owns       the tasks. If it is destroyed while it waits, it destroys them, which cancels what
+//            they wait for. So does the first failure of when_all, and the first end of when_any.
 // Thread     that of the coroutine that awaits; the tasks run there in turns.
 // Allocates  nothing but the tasks' frames.
 // Fails      when_all() rethrows the first exception in time, when all that it cancelled is gone;
@@ -34,7 +34,7 @@ namespace detail {
 template <class T>
 using ValueOf = std::conditional_t<std::is_void_v<T>, std::monostate, T>;
 
-// Who waits for several tasks.
+// The waiter of several tasks.
 class Gathering {
  public:
   static constexpr std::size_t none = SIZE_MAX;
@@ -49,7 +49,7 @@ class Gathering {
   bool is_over() const noexcept { return left_ == 0; }
   // Of the task that failed, or, of when_any, ended first.
   std::size_t decisive() const noexcept { return decisive_; }
-  // A task has ended; whoever waits goes on at once when that was all that it waited for, and may
+  // A task has ended; the waiter goes on at once when that was all that it waited for, and may
   // destroy this.
   void note_end(std::size_t index, bool failed) noexcept {
     if (is_over()) return;  // what is cancelled may end on the way

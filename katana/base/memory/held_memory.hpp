@@ -45,7 +45,7 @@ class HeldMemory {
     set(holder, charged, bytes);
     return true;
   }
-  // False: there is no memory for so much more, and who asks is to do without.
+  // False: there is no memory for so much more, and the caller goes without.
   bool takes(std::size_t bytes) noexcept {
     if (used_ <= bytes_max_ && bytes <= bytes_max_ - used_) return true;
     ++refused_;

@@ -32,7 +32,7 @@ namespace katana::registry {
 enum class Lifetime : std::uint8_t {
   singleton,  // made once, when the registry is sealed
   scoped,     // made once in each scope, when it is first asked for there
-  transient,  // made for everyone who asks, and owned by them
+  transient,  // made for each parameter, which owns it
 };
 // As it stands in messages: "singleton".
 std::string_view lifetime_name(Lifetime lifetime) noexcept;
@@ -59,7 +59,7 @@ struct Made {
 
 }  // namespace detail
 
-// A transient service, owned by whoever asked for it. T needs no virtual destructor.
+// A transient service, owned by the service that takes it. T needs no virtual destructor.
 template <class T>
 using Owned = std::unique_ptr<T, detail::Destroyer>;
 

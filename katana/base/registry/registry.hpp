@@ -23,7 +23,7 @@
 // The parameters of a factory are what it needs:
 //   T&         a singleton or scoped service
 //   T*         the same; null if it is not registered
-//   Owned<T>   a transient one of its own
+//   Owned<T>   a transient one, which the parameter owns
 // It returns std::unique_ptr<U>, or a Result of that, where U is T or derives from it.
 #pragma once
 

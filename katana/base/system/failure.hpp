@@ -1,5 +1,5 @@
-// Failure: what went wrong where the caller gets no reason, for whoever has to find the cause.
-// FailureObserver: who records it. A module that answers a failure (500, 1011, a failed job)
+// Failure: what went wrong where the caller gets no reason, for the search of the cause.
+// FailureObserver: records it. A module that answers a failure (500, 1011, a failed job)
 // reports it here; the server connects that to the log (http/server/failure_log.hpp).
 //
 // Owns       an exception's reference; nothing else.

@@ -1,6 +1,6 @@
 // std::function, without the rest of <functional>: its searchers and binders bring hash tables and
 // algorithms, 7,000 lines that a program with handlers compiles for nothing. libstdc++ has the type
-// in a header of its own; with another standard library this is <functional>.
+// in its own header; with another standard library this is <functional>.
 //
 // Public headers include this one; sources include <functional>.
 #pragma once

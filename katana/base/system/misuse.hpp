@@ -1,7 +1,7 @@
 // Misuse: a call that its caller may not make there: a blocking wait on a reactor, an await on a
 // thread without one. The sentence says what was done, on which route and thread, and what to do.
 //
-// throw_misuse()  where an exception reaches whoever is responsible: a handler's is answered with
+// throw_misuse()  where an exception reaches the responsible code: a handler's is answered with
 //                 500 and recorded with its route; the process goes on.
 // die_of_misuse() where none can: prints the sentence on standard error and aborts, which flushes
 //                 the log where log::flush_on_crash() is installed, as Application does.

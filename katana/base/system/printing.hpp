@@ -24,7 +24,7 @@ namespace katana {
 // `wait_max`. A regular file takes everything.
 std::size_t print_without_waiting(int descriptor, Bytes text, Duration wait_max = {}) noexcept;
 
-// The same, and what was not taken is written by a thread of its own, once it is: for a line that
+// The same, and what was not taken is written by its own thread, once it is: for a line that
 // its reader waits for.
 void print_soon(int descriptor, std::string text) noexcept;
 

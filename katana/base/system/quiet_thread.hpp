@@ -1,6 +1,6 @@
 // quiet_thread(): a std::thread that the signals of the program are not delivered to, so that they
-// come to whom they are for: whoever waits for them, as a server's run() does. A crash of its own,
-// and a call that a sandbox refuses (SIGSYS), it takes.
+// reach the thread that waits for them, as a server's run() does. The thread
+// still takes a crash that it causes, and a call that a sandbox refuses (SIGSYS).
 //
 // Owns       the thread is the caller's, who joins or detaches it.
 // Thread     any; the mask of the calling thread is as before when it returns.

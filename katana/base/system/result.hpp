@@ -24,7 +24,7 @@ enum class Code : std::uint8_t {
   out_of_range,        // a value beyond its limits
   resource_exhausted,  // a configured limit was reached
   permission_denied,
-  unauthenticated,    // who asks has not said, or not proved, who they are
+  unauthenticated,    // the client has not identified itself, or not proved it
   unavailable,        // may work later
   deadline_exceeded,  // no result before the deadline
   cancelled,          // the caller gave up

@@ -1,9 +1,9 @@
-// Future<T>: the one who waits for a job on a pool.
+// Future<T>: the result of a job on a pool, for a thread that waits for it.
 //
 //   Future<int> answer = pool.submit([] { return 42; });
 //   Result<int> result = answer.get();
 //
-// Owns       half of the state that it shares with the job; whoever is the last destroys it.
+// Owns       half of the state that it shares with the job; the last of both destroys it.
 //            Dropping a future does not cancel its job.
 // Thread     one at a time; the job may end on any other.
 // Allocates  one piece of the recycler for callable, state and value together.

@@ -1,6 +1,6 @@
 // TimerThread: what a pool has to do at certain times: queue what is due, and scale.
 //
-// Owns       a thread of its own, from start() on; with a ManualClock none, the clock's caller does
+// Owns       its own thread, from start() on; with a ManualClock none, the clock's caller does
 //            the work.
 // Borrows    the clock, and what `keep` refers to, until stop().
 // Thread     look_again() any; start() and stop() one at a time.

@@ -1,11 +1,12 @@
 // Worker: one thread of a pool, what it has claimed, and what it has counted.
 //
 // Owns       its thread.
-// Thread     `claim` any; `signal` its own and whoever wakes it; counts are written by its own and
-//            read by any; the rest belongs to the pool.
+// Thread     `claim` any; `signal` its own and the thread that wakes it; counts are written by its
+//            own and read by any; the rest belongs to the pool.
 // Allocates  never.
 // Fails      never.
-// Invariant  a claimed position is taken by exactly one thread: whoever moved the claim past it.
+// Invariant  a claimed position is taken by exactly one thread: the one that moved the claim past
+//            it.
 #pragma once
 
 #include <array>

@@ -15,7 +15,7 @@
 //
 //   the kind of value    boolean, number, text, bytes, array, object
 //   numbers              the integer type for what has no fraction, else the floating one
-//   text                 the first type that has it: an enumerator, a form of its own, a string
+//   text                 the first type that has it: an enumerator, a TextForm, a string
 //   objects              by the names and kinds of members, not by what is inside of them: of the
 //                        types that may be it, the one that does not know the fewest of its names,
 //                        the first of these. When there is none, the errors are those of the

@@ -1,4 +1,4 @@
-// Formats: text that has a form of its own beyond its length.
+// Formats: text that has its own form beyond its length.
 //
 // Thread     any.
 // Allocates  never.

@@ -14,7 +14,7 @@
 //   byte_count              a whole number of bytes, which people may write as 16KiB
 //   reloadable              may change while the program runs
 //   deprecated              still read and written, and to be left out by new clients
-//   help("…")               what it means, for whoever has to set it
+//   help("…")               what it means, for people that set it
 //
 // A std::optional or Patch member is judged by what it holds; an empty one breaks no rule.
 //

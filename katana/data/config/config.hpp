@@ -110,7 +110,7 @@ class Config {
     return config;
   }
 
-  // The present value. Whoever keeps it has one that fits together, also while a reload runs.
+  // The present value. A copy stays consistent, also while a reload runs.
   std::shared_ptr<const T> get() const {
     return std::static_pointer_cast<const T>(any_.current()->value.value);
   }

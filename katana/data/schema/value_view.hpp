@@ -29,7 +29,7 @@ namespace katana::schema {
 class ValueView {
  public:
   explicit ValueView(const Value& value) noexcept : value_(&value) {}
-  // A name as an instance of its own.
+  // A name as its own instance.
   static ValueView of_text(Bytes text) noexcept { return ValueView(text); }
 
   // One bit; a number without a fraction is integer_type.

@@ -152,7 +152,7 @@ class Call final : public Runnable, private net::TimerEntry {
   Response response_;
 };
 
-// Calls in their order; a call leaves by itself when it is destroyed.
+// Calls in their order; a call leaves when it is destroyed.
 class CallList {
  public:
   bool empty() const noexcept { return list_.empty(); }

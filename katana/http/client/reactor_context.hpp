@@ -44,7 +44,7 @@ class Shared {
   const std::shared_ptr<const tls::ClientContext>& tls() const noexcept { return tls_; }
   // Resolves on its own threads and caches the answers.
   upstream::Resolver& resolver() const noexcept { return resolver_; }
-  // Guarded by a lock of its own.
+  // Guarded by its own lock.
   DigestAccounts& digest() const noexcept { return digest_; }
   // Null: it is asked directly.
   const Proxy* proxy_for(const Origin& origin) const noexcept {

@@ -2,7 +2,7 @@
 //
 //   router.use(compression({.codecs = {coding::gzip(), coding::brotli(), coding::zstd()}}));
 //
-// A codec is a value from a module of its own, such as coding/brotli, and nothing registers itself:
+// A codec is a value from its own module, such as coding/brotli, and nothing registers itself:
 // a program links the libraries of the codecs that it names. gzip is in every set by default.
 //
 // Owns       nothing but pointers to functions.

@@ -27,7 +27,7 @@ struct EncoderOptions {
 };
 
 //   none    the encoder may keep what it likes
-//   flush   whoever reads the output can decode all of the input
+//   flush   a reader of the output can decode all of the input
 //   finish  and there is no more
 enum class Flush : std::uint8_t { none, flush, finish };
 

@@ -1,5 +1,5 @@
 // What a client is shown of a failure while a program is developed (Router::development()): a page
-// for whoever accepts HTML, such as a browser, and a problem document for everybody else.
+// for clients that accept HTML, such as browsers, and a problem document for all others.
 //
 // Owns       nothing.
 // Thread     the reactor's.

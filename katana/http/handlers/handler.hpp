@@ -68,7 +68,7 @@ void send_reply(session::Exchange& exchange, const Route& route, const RequestVi
                 Reply&& reply) noexcept;
 // Content of at most so many bytes fits a block with its head.
 inline constexpr std::size_t small_content_bytes = 2 * 1024;
-// The same, in line: without a call of its own for a small reply that nothing else is done with.
+// The same, in line: without its own call for a small reply that nothing else is done with.
 [[gnu::always_inline]] inline void send_reply_in_line(session::Exchange& exchange,
                                                       const Route& route,
                                                       const RequestView* request,

@@ -60,7 +60,7 @@ enum class Phase : std::uint8_t {
   any,        // where use() put it
   admission,  // load and connections: what costs least, for everybody
   trust,      // the proxy's word, and the hosts that are served
-  identity,   // credentials, sessions, policies: who asks, and what they may do
+  identity,   // credentials, sessions, policies: identity and rights of the client
   shared,     // replies that serve several requests: response cache, idempotency keys
 };
 
@@ -82,7 +82,7 @@ struct Middleware {
   std::shared_ptr<const DecompressionOptions> decoding = {};
   // What is wrong with its options, for Router::build() to say; empty: nothing.
   std::string mistake = {};
-  // Who may pass it; null: it does not ask. See identity/auth.
+  // Which clients may pass it; null: all. See identity/auth.
   std::shared_ptr<const SecurityDocumentation> security = {};
   // What it asks of requests and may answer, for OpenAPI; null: nothing.
   std::shared_ptr<const RequestDocumentation> words = {};
@@ -126,7 +126,7 @@ bool take_result(RequestContext& context, R&& result) {
     return false;
   }
   if constexpr (!std::is_void_v<typename ReturnedValue<R>::Type>) {
-    // Who may go on depends on a principal, whoever takes it.
+    // Whether the request goes on depends on a principal.
     if constexpr (personal_value<Key> == session::Personal::principal) {
       context.personal_mark()->set(session::Personal::principal);
     }

@@ -122,8 +122,8 @@ template <class P>
 concept ByFromRequest = requires { &FromRequest<P>::from; };
 template <class P>
 using FromSignature = Signature<decltype(&FromRequest<P>::from)>;
-// It may suspend: it runs as middleware in front of whoever takes it, and leaves its value in the
-// context.
+// It may suspend: it runs as middleware in front of the handler that takes it, and leaves its value
+// in the context.
 template <class P>
 inline constexpr bool is_awaited = false;
 template <ByFromRequest P>

@@ -46,9 +46,9 @@ class RequestView {
   // refused, or its stream reset), but may differ in case and in a default port. Empty: HTTP/1.0
   // without any.
   Bytes authority() const noexcept;
-  // Who asks, by which scheme, and how it calls the server: what trusted proxies say of it, or else
-  // the connection and the request themselves. Read anew by each call. Without a `source` (a test's
-  // own) nothing is known of the connection.
+  // Address of the client, scheme, and how it calls the server: what trusted proxies say of it, or
+  // else the connection and the request themselves. Read anew by each call. Without a `source` (a
+  // test's own) nothing is known of the connection.
   session::Client client() const noexcept KATANA_VIEW;
   // Where client() comes from; null: nowhere.
   session::ClientSource* source() const noexcept { return source_; }

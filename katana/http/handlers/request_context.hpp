@@ -5,8 +5,8 @@
 //   api.use(authenticate);
 //   api.get("/me", [](FromContext<User> user) { return Json(Profile{user->name}); });
 //
-// Owns       the values, shared with whoever took them as a parameter; the content, when a
-//            middleware reads it.
+// Owns       the values, shared with every handler that took them as a parameter; the content, when
+//            a middleware reads it.
 // Thread     its reactor's. A FromContext may go to another thread, and the value is const there.
 // Allocates  from the recycler: itself and each value. A route without functions as middleware has
 //            none.

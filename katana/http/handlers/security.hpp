@@ -26,7 +26,8 @@ struct OAuthFlow {
   std::vector<std::pair<std::string, std::string>> scopes = {};  // with what each allows
 };
 
-// A way to say who asks, as OpenAPI names them (Security Scheme Object, OpenAPI 3.1 §4.8.27).
+// A way to identify the client, as OpenAPI names them (Security Scheme Object, OpenAPI 3.1
+// §4.8.27).
 struct SecurityScheme {
   // What it is made of.
   enum class Kind : std::uint8_t {
@@ -52,7 +53,7 @@ struct SecurityScheme {
 struct SecurityDocumentation {
   std::vector<SecurityScheme> schemes = {};  // any one of them will do; empty: asks for none
   std::vector<std::string> scopes = {};      // that it asks for
-  bool decides = false;                      // a policy: refuses whoever may not go on (403)
+  bool decides = false;                      // a policy: refuses clients without the right (403)
 };
 
 }  // namespace katana

@@ -42,7 +42,7 @@ using session::WebSocketHandler;
 
 // What a route accepts.
 struct WebSocketRules {
-  // Pages of other hosts may connect, whoever made them: only where nothing depends on cookies.
+  // Pages of all other hosts may connect: only where nothing depends on cookies.
   bool any_origin = false;
   // Of pages that may connect beside those of the same host, as "https://example.org".
   std::vector<std::string> origins = {};

@@ -94,7 +94,7 @@ class HttpCache {
   std::shared_ptr<detail::HttpCacheState> state_;
 };
 
-// The same, for who wants nothing else of it.
+// The same, for callers that need nothing else of it.
 Middleware http_cache(HttpCacheOptions options = {});
 
 }  // namespace katana

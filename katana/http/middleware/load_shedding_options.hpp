@@ -18,7 +18,7 @@ namespace katana {
 struct LoadSheddingOptions {
   double utilisation_max = 0.95;       // of a reactor's time; above 0, below 1
   Duration window = milliseconds(50);  // utilisation is measured, and the share set, once in it
-  // Who is served all the same: health checks, the requests of operators.
+  // Requests that are served all the same: health checks, and those of operators.
   std::function<bool(const RequestView&)> spares = {};
 };
 

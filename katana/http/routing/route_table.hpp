@@ -66,7 +66,7 @@ class RouteTable {
     return match_otherwise(method, path, parameters, literal.step);
   }
 
-  // The two steps of match(), for who has a way of its own for paths without parameters: what the
+  // The two steps of match(), for who has its own way for paths without parameters: what the
   // first one found, or where the second one begins.
   enum class LiteralStep : std::uint8_t {
     found,        // a literal pattern that serves the method

@@ -126,13 +126,14 @@ struct HttpServerOptions {
   // With TLS: for how long browsers shall come back by TLS only (RFC 6797). Zero: not said.
   Duration hsts = {};
   // A reactor is stuck in a handler that does not return, and the process is about to end with
-  // status 1; see ReactorGroup. From a thread of its own. None: the report is written to standard
+  // status 1; see ReactorGroup. From a separate thread. None: the report is written to standard
   // error, and a server with one reactor pays less for its system calls (decision 0007).
   std::function<void(const ServerReport&)> on_stuck = {};
   // SIGUSR2 has a successor started, which gets the listening sockets; once it is ready this server
   // ends as by SIGTERM, and nobody is refused (docs/guides/deploy.md).
   RestartOptions restart = {};
-  // In place of start_replacement(): for who may start no program. Called on a thread of its own.
+  // In place of start_replacement(): for programs that may start no other. Called on a separate
+  // thread.
   StartReplacement start_replacement = nullptr;
   // What came of an attempt, before the drain begins; an Error: this server goes on. On that
   // thread, or the first reactor's.

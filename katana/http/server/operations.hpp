@@ -74,7 +74,7 @@ class HostList {
 // 421, for a request that calls the server by no name of it.
 Reply strange_host();
 
-// Who may read /metrics, /health, /ready and the pages of operations.
+// Which requests may read /metrics, /health, /ready and the operations pages.
 struct OperationsRules {
   std::vector<std::string> addresses = {};  // that are listened on for everybody; all of them
   std::vector<std::string> hosts = {};      // http.hosts: other names of the server

@@ -92,7 +92,7 @@ class ReactorProbe {
   // speaks no TLS. Likewise the counts of those behind proxies.
   void start(const tls::TlsTransforms* first = nullptr, const tls::TlsTransforms* second = nullptr,
              const proxy::ProxyCounters* proxied = nullptr) noexcept;
-  // Who is told of what the reactor can only count. Before start().
+  // The observer of what the reactor can only count. Before start().
   void warn(log::Logger logger) noexcept { logger_ = logger; }
 
  private:

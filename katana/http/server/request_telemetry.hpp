@@ -26,7 +26,7 @@
 //
 // Owns       the series.
 // Borrows    the Log behind the loggers, and the metrics' registry; both outlive the server.
-// Thread     any: reactors share it, and each writes memory of its own.
+// Thread     any: reactors share it, and each writes its own memory.
 // Allocates  a context for each exchange, from the recycler.
 // Fails      prepare() says which metric could not be registered.
 // Invariant  names, records and metrics that are off cost nothing.

@@ -1,7 +1,7 @@
 // StallWatch: notices a reactor that is busy with one turn for too long, while it is: a handler
 // that blocks, or one that computes for long, holds up every connection of its reactor.
 //
-// It looks at the reactors from a thread of its own, so a reactor pays two stores for each turn,
+// It looks at the reactors from its own thread, so a reactor pays two stores for each turn,
 // and one that never comes back is found, too. How long a stall was is known to the interval
 // between two looks.
 //

@@ -23,7 +23,7 @@
 
 namespace katana::server {
 
-// Who a file belongs to; none: it stays as it is.
+// Owner and group of a file; none: it stays as it is.
 struct FileOwner {
   std::optional<uid_t> user;   // none: the user of the process
   std::optional<gid_t> group;  // none: the group of the process

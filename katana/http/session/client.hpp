@@ -1,14 +1,14 @@
-// Client: who asks, and how it calls the server: address, port, scheme and host of a request, in
-// one place. Without trusted proxies that is the peer of the connection, whether that has TLS, and
-// the authority of the request; with them, what they say (wire/http/forwarded.hpp).
+// Client: the client of a request, and how it calls the server: address, port, scheme and host of a
+// request, in one place. Without trusted proxies that is the peer of the connection, whether that
+// has TLS, and the authority of the request; with them, what they say (wire/http/forwarded.hpp).
 //
 // Owns       Arrival a share of the rules, so that a request may outlive its connection.
 // Borrows    Client::host, from the head.
 // Thread     values. ProxyTrust does not change.
 // Allocates  never, but to make the rules.
-// Fails      what a trusted proxy says wrongly is left out, and counted by whoever asked.
+// Fails      what a trusted proxy says wrongly is left out, and counted by the caller.
 // Invariant  without trusted proxies no field of a request has any influence on address and scheme.
-//            Whoever reads the endpoint through a request marks its reply as personal.
+//            Reading the endpoint through a request marks its reply as personal.
 #pragma once
 
 #include <cstdint>
@@ -62,7 +62,7 @@ struct Client {
 
   // As a trusted proxy says.
   void set_endpoint(const engine::PeerEndpoint& to) noexcept { endpoint_ = to; }
-  // Who reads the endpoint from here on sets `mark`, which lives as long as the request does.
+  // Reading the endpoint from here on sets `mark`, which lives as long as the request does.
   void mark_reads(PersonalMark* mark) noexcept { mark_ = mark; }
 
  private:
@@ -101,13 +101,13 @@ struct Arrival {
   bool from_proxy() const noexcept { return trust != nullptr && trust->trusts(peer); }
 };
 
-// Who asks, for a request with this head that came so.
+// The client of a request with this head that came so.
 Client client_of(const Arrival& arrival, const http::Head& head) noexcept;
 
 // The authority of the target, or Host, or `:authority`; empty: none.
 Bytes authority_of(const http::Head& head) noexcept;
 
-// Who knows how a request came: its exchange, or a copy of it.
+// Knows how a request came: its exchange, or a copy of it.
 class ClientSource {
  public:
   // How the request came.

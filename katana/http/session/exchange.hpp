@@ -60,8 +60,8 @@ class Exchange : public ClientSource {
   virtual net::Reactor& reactor() noexcept = 0;
   // Where what is done for the request may be charged: the reactor's.
   virtual HeldMemory& memory() noexcept;
-  // Who connected; never empty on a connection that was accepted. Behind a proxy that is the proxy:
-  // who asks says client().
+  // The address that connected; never empty if it was accepted. Behind a proxy that is the proxy:
+  // client() is the client.
   virtual engine::PeerAddress peer() noexcept = 0;
   // What a trusted proxy said wrongly is counted each time that it is read.
   Client client(const http::Head& head) noexcept final;
@@ -91,7 +91,7 @@ class Exchange : public ClientSource {
   // The head is kept, content that was not asked for is neither read nor read past, and the
   // handler's time runs. REQUIRES hold(): what is held calls resume_request() when it knows more.
   virtual void defer_request() = 0;
-  // RequestHandler::on_resumed() follows, in a call of its own.
+  // RequestHandler::on_resumed() follows, in its own call.
   virtual void resume_request() noexcept = 0;
 
   // ---- reply ----
@@ -150,7 +150,7 @@ class Exchange : public ClientSource {
   // A task of the reactor. The request counts in all limits that admitted it until the task has
   // ended, whatever becomes of its client and its connection. Fails as TaskScope::spawn() does.
   [[nodiscard]] Result<void> spawn(Task<Result<void>> task, std::string name);
-  // The same for whoever holds it.
+  // The same for its owner.
   RequestShare share();
   // For what such work keeps.
   HeldCharge work_charge() noexcept { return HeldCharge(memory(), Holder::work); }
@@ -167,7 +167,7 @@ class Exchange : public ClientSource {
   // is not counted. On the thread's activity of this exchange.
   KATANA_RARE void report_failure(Failure failure) noexcept;
 
-  // Whoever dispatches says which route serves it. Null: none does.
+  // The dispatcher says which route serves it. Null: none does.
   void set_route(const RouteMark& route) noexcept {
     core_.route = &route;
     if (core_.context != nullptr) core_.context->site = &route.name;
@@ -182,7 +182,7 @@ class Exchange : public ClientSource {
   // Instead of a handler's reply, which was not begun: what is pending ends, and the reply is that
   // of its route, or else of `handler`.
   void refuse_by(RequestHandler& handler, unsigned status, Bytes detail) noexcept;
-  // Who is told of failures; null: nobody.
+  // Told of failures; null: nobody.
   virtual FailureObserver* failure_observer() noexcept { return nullptr; }
   Exchange() = default;
   ~Exchange() = default;

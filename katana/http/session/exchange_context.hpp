@@ -1,7 +1,7 @@
 // ExchangeContext: what an observer keeps for one exchange, and what the exchange does with it.
 //
-// Owns       what whoever derives from it keeps.
-// Borrows    reply_fields, from whoever derives from it.
+// Owns       what the derived class keeps.
+// Borrows    reply_fields, from the derived class.
 // Thread     its reactor's.
 // Allocates  from the recycler.
 // Fails      never.

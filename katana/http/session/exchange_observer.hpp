@@ -1,4 +1,4 @@
-// ExchangeObserver: who wants to know what every exchange came to, such as an access log.
+// ExchangeObserver: told of every exchange and what it came to, such as an access log.
 //
 // Borrows    the record and what it refers to, for the call.
 // Thread     the reactor's; it must not block, and may allocate.

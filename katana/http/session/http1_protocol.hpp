@@ -47,7 +47,7 @@ class Http1Protocol final : public net::Protocol {
   http1::Context& context() noexcept { return context_; }
   WebSocketShare& websockets() noexcept { return websockets_; }
 
-  // Who takes over a connection that begins with the preface of HTTP/2 (prior knowledge, RFC 9113
+  // Takes over a connection that begins with the preface of HTTP/2 (prior knowledge, RFC 9113
   // §3.3). Null, as it is at first: nobody, it is refused with 505. Borrowed; must outlive this.
   void set_http2(net::Protocol* protocol) noexcept { http2_ = protocol; }
   net::Protocol* http2() noexcept { return http2_; }

@@ -1,5 +1,5 @@
 // RequestState: what a request keeps until its work has ended, and where it is counted meanwhile.
-// RequestShare: whoever does that work has one.
+// RequestShare: every task that does that work has one.
 //
 //   exchange ── share ──▶ RequestState: values of middleware, the place of a concurrency limit, …
 //      │ spawn()               ▲
@@ -42,14 +42,14 @@ struct RequestPlaces {
 
 class RequestShare;
 
-// Made by whoever dispatches the request, for values that middleware hands to the handler, or by
+// Made by the dispatcher of the request, for values that middleware hands to the handler, or by
 // Exchange::share().
 class RequestState {
  public:
   virtual ~RequestState() = default;
   // Of what derives from it.
   virtual std::size_t held_bytes() const noexcept { return sizeof(RequestState); }
-  // The exchange has ended: what only a reply would need goes. Whoever has something left to do
+  // The exchange has ended: what only a reply would need goes. A holder with something left to do
   // about the request takes a share along; `self` is of this.
   virtual void on_exchange_end(const RequestShare& /*self*/) noexcept {}
   // The exchange became a WebSocket connection: all but places goes. False: no place is left.

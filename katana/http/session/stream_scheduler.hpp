@@ -9,8 +9,8 @@
 //            over the streams, as set_blocked(), note_queued(), return_window(), hold() and
 //            set_content_held() were told.
 //
-// Who sends next when several could: the most urgent; among equals those that are not incremental,
-// in the order of their requests; then the incremental ones in turns (RFC 9218 §10).
+// Which stream sends next when several could: the most urgent; among equals those that are not
+// incremental, in the order of their requests; then the incremental ones in turns (RFC 9218 §10).
 #pragma once
 
 #include <algorithm>
@@ -84,7 +84,7 @@ class StreamScheduler {
   }
   // False: nothing changed.
   bool set_blocked(ScheduledStream& stream, bool blocked) noexcept;
-  // Calls proceed(stream) for whoever's turn it is, while there is room to send.
+  // Calls proceed(stream) for the stream whose turn it is, while there is room to send.
   template <class Proceed>
   void pump(Proceed&& proceed) noexcept;
   // A handler that wrote much goes on when others had their turn.

@@ -32,7 +32,7 @@ class WebSocketCarrier {
   // More may be taken: nothing pauses it, and it does not end. A full outbox pauses.
   virtual bool may_take() noexcept = 0;
   virtual bool paused() const noexcept = 0;
-  // By whoever handles the messages.
+  // Called by the handler of the messages.
   virtual void pause() noexcept = 0;
   virtual void resume() noexcept = 0;
   virtual bool paused_by_handler() const noexcept = 0;

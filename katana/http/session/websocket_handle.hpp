@@ -1,4 +1,4 @@
-// WebSocketHandle: a WebSocket connection, for whoever does not know whether it still is there.
+// WebSocketHandle: a WebSocket connection that may be gone already.
 //
 // Owns       a share of its reactor's WebSocketPost. A value of three words: copy it freely.
 // Thread     any.

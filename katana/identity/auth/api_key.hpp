@@ -1,4 +1,4 @@
-// api_key: who asks, by a key that the program gave out: "shop_9f2c41d07ab3_6b1e…".
+// api_key: identifies the client by a key that the program gave out: "shop_9f2c41d07ab3_6b1e…".
 //
 //   const auth::NewApiKey key = auth::make_api_key("shop");   // key.text is shown once
 //   store(key.prefix, key.hash);                              // and never stored

@@ -1,4 +1,4 @@
-// Authenticator: one way to find out who asks. Authentication: one or more of them, as middleware
+// Authenticator: one way to identify the client. Authentication: one or more of them, as middleware
 // that provides a Principal.
 //
 //   api.use(auth::bearer({.keys = keys, .rules = {…}}));

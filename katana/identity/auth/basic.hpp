@@ -1,5 +1,5 @@
-// basic: who asks, by a user and a password in `Authorization: Basic` (RFC 7617), in UTF-8. Over
-// TLS only: the password is on the wire with every request.
+// basic: identifies the client by a user and a password in `Authorization: Basic` (RFC 7617), in
+// UTF-8. Over TLS only: the password is on the wire with every request.
 //
 //   api.use(auth::basic({.realm = "shop", .verify = [&](std::string user, SecretText password) {
 //     return users.verify(std::move(user), std::move(password));
@@ -27,7 +27,7 @@ namespace katana::auth {
 // What Basic asks for, and who judges it.
 struct BasicOptions {
   std::string realm = {};  // required (RFC 7617 §2)
-  // Who it is; nothing: unknown or wrong, for which the same time should be taken.
+  // The principal; nothing: unknown user or wrong password, which should take the same time.
   std::function<Task<Result<std::optional<PrincipalFacts>>>(std::string user, SecretText password)>
       verify = {};
   // Told why a request was refused, for the log; on the thread of the request.

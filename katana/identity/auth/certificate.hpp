@@ -1,4 +1,4 @@
-// certificate: who asks, by the certificate that the client has shown (mutual TLS), which the
+// certificate: identifies the client by the certificate that it has shown (mutual TLS), which the
 // listener has verified: settings http.tls.client_authorities_file, client_certificate_optional.
 //
 //   api.use(auth::first_of({auth::certificate({.by = auth::CertificateName::uri}),
@@ -25,7 +25,7 @@ namespace katana::auth {
 // Which of its names is the id; of several the first.
 enum class CertificateName : std::uint8_t { subject, dns, uri, email };
 
-// What of a certificate says who asks.
+// The part of a certificate that identifies the client.
 struct CertificateOptions {
   // Without `find`.
   CertificateName by = CertificateName::subject;

@@ -67,7 +67,7 @@ class Policy {
   std::shared_ptr<const Parts> parts_;
 };
 
-// Whoever has a Principal.
+// Any request with a Principal.
 Policy authenticated();
 Policy role(std::string name);
 Policy scope(std::string name);

@@ -1,5 +1,5 @@
-// Principal: who asks, as whoever authenticated the request found out. A middleware provides it,
-// and handlers behind it take FromContext<Principal>.
+// Principal: the identity of the client, as the authentication of the request found it. A
+// middleware provides it, and handlers behind it take FromContext<Principal>.
 //
 //   api.use(auth::require(auth::role("editor")));
 //   api.get("/me", [](FromContext<auth::Principal> who) { return Json(Profile{who->name()}); });
@@ -30,7 +30,7 @@ enum class Method : std::uint8_t { token, api_key, basic, certificate, session }
 // "token", "api_key", …, as records and claims name it.
 Bytes name_of(Method method) noexcept;
 
-// What is known of who asks.
+// What is known of the client.
 struct PrincipalFacts {
   std::string id = {};      // `sub` of a token, the user of a password, the name of an API key
   std::string issuer = {};  // `iss` of a token, or the name of the authenticator
@@ -57,7 +57,7 @@ class Principal {
   const PrincipalFacts& facts() const noexcept { return *facts_; }
   // Of them at their issuer; never empty.
   const std::string& id() const noexcept { return facts_->id; }
-  // Who says so; empty: nobody in particular.
+  // The issuer; empty: none.
   const std::string& issuer() const noexcept { return facts_->issuer; }
   // For people; never empty.
   const std::string& name() const noexcept { return facts_->name; }

@@ -54,7 +54,7 @@ class TokenCache {
   static constexpr std::size_t ways = 8;
   struct Slot {
     std::uint64_t hash = 0;
-    std::uint64_t used = 0;  // a time of its own, that find() counts
+    std::uint64_t used = 0;  // its own time, that find() counts
     std::size_t bytes = 0;
     std::unique_ptr<Entry> entry;
   };

@@ -4,7 +4,7 @@
 //   auto key = VerificationKey::from_pem(Algorithm::es256, pem, "2026-11");
 //   auto own = SigningKey::from_secret(Algorithm::hs256, secret);
 //
-// A public key cannot become the secret of an HMAC, because each is made by a function of its own
+// A public key cannot become the secret of an HMAC, because each is made by its own function
 // that refuses the other's algorithms (RFC 8725 §2.1).
 //
 // Owns       a share of the key; a copy costs a counter.

@@ -1,5 +1,5 @@
-// Refusal: why a token is not believed, for the log. Whoever sent the token is told nothing but
-// that it is invalid.
+// Refusal: why a token is not believed, for the log. The client that sent the token is told nothing
+// but that it is invalid.
 //
 // Owns       its detail.
 // Thread     a value.

@@ -7,7 +7,7 @@
 //   if (right) throttle.succeeded(name, address);
 //
 // The account as the program looks it up, with its case folded if the program does that: otherwise
-// each way to write it has guesses of its own. The address as text, with or without a port.
+// each way to write it has its own guesses. The address as text, with or without a port.
 //
 // Failures are counted in three ways, and an attempt waits for the longest:
 //
@@ -21,7 +21,7 @@
 //                         attacker cannot fill it.
 //
 // A network that the account has logged in from, and a device that it knows (known_device.hpp),
-// pass the last count; a known device passes the first two as well and has a count of its own. This
+// pass the last count; a known device passes the first two as well and has its own count. This
 // is the practice of NIST SP 800-63B (§3.2.2: at most 100 failures in a row, waits that grow, and
 // known clients before others) and of OWASP's device cookies.
 //

@@ -1,4 +1,4 @@
-// PasswordHasher: hashes passwords, and finds out whether one is right, on threads of its own.
+// PasswordHasher: hashes passwords, and finds out whether one is right, on its own threads.
 //
 //   auto hasher = passwords::PasswordHasher::make({});
 //   Result<std::string> stored = co_await (*hasher)->hash(std::move(password));
@@ -61,7 +61,7 @@ class PasswordHasher {
   // An Error names the option that is wrong. Starts the threads.
   static Result<std::unique_ptr<PasswordHasher>> make(const PasswordOptions& options);
 
-  // As it is to be kept, with a salt of its own.
+  // As it is to be kept, with its own salt.
   Task<Result<std::string>> hash(SecretText password);
   // `stored`: what hash() gave; nothing: there is no such user. Of something else nothing is right.
   Task<Result<Verdict>> verify(std::optional<std::string> stored, SecretText password);

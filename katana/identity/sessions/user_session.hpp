@@ -83,7 +83,7 @@ class UserSession {
   template <Described T>
   void set(const T&& value) const = delete;
 
-  // Who has logged in; nobody: nothing.
+  // The user that has logged in; nothing: none.
   Task<Result<std::optional<auth::Principal>>> principal() const;
   // The user of this session from now on, under a new id. What set() has kept stays, also when
   // another request changes it meanwhile. When the session of a visitor ends meanwhile, a new one
@@ -91,7 +91,7 @@ class UserSession {
   // Code::already_exists. REQUIRES who.id; Code::invalid_argument for what is not UTF-8.
   Task<Result<void>> log_in(const auth::PrincipalFacts& who) const { return begin_login(who); }
   void log_in(const auth::PrincipalFacts&& who) const = delete;  // a variable, as for set()
-  // A new id, for what happens behind a change of rights. Login does it by itself.
+  // A new id, for what happens behind a change of rights. Login does it, too.
   Task<Result<void>> renew() const;
   // Logged out: the session is gone from the store, and its cookie from the browser. A cookie that
   // is the session itself, and that somebody has a copy of, ends only by its lifetime.

@@ -77,8 +77,8 @@ struct PeerAddress {
   Bytes bytes() const noexcept { return {text.data(), size}; }  // empty: unknown
 };
 
-// Who is at the other end, as a kernel says it. `none`: unknown; `local`: a process of this
-// machine, by a Unix-domain socket, known by the user that it ran as when it connected.
+// The other end of a connection, as the kernel names it. `none`: unknown; `local`: a process of
+// this machine, by a Unix-domain socket, known by the user that it ran as when it connected.
 struct PeerEndpoint {
   // What kind of address it is.
   enum class Family : std::uint8_t { none, v4, v6, local };

@@ -127,7 +127,7 @@ enum class Sent : std::uint8_t { completed, pending, failed };
 //          those bytes, and is told again behind them. No other event follows.
 enum class Closed : std::uint8_t { input, link };
 
-// Why accepting stopped by itself.
+// Why accepting stopped without a call of pause_accept().
 //   descriptors  the process or the machine has no file descriptor left
 //   memory       the kernel has no memory for a socket
 enum class AcceptFailure : std::uint8_t { descriptors, memory };

@@ -1,4 +1,4 @@
-// ClientLimits: what one client may have at a time, and how fast, whoever it is: connections, new
+// ClientLimits: what any one client may have at a time, and how fast: connections, new
 // connections, handshakes, requests and received bytes; and who may connect at all. One table for
 // the process, so that the figures hold however many reactors there are.
 //

@@ -15,7 +15,7 @@
 // Thread     a Share its reactor's, or any while that does not run; what others read of it is
 //            atomic.
 // Allocates  at construction.
-// Fails      never: whoever finds nobody lighter, or no place, keeps the connection.
+// Fails      never: a reactor that finds none lighter, or no place, keeps the connection.
 // Invariant  nothing is passed to a reactor after its leave(), nor knowingly to one that is full or
 //            stuck; what was on its way by then arrives.
 #pragma once
@@ -98,8 +98,8 @@ class alignas(64) ConnectionBalance::Share {
     set_open(open_.load(std::memory_order_relaxed) - 1);
   }
 
-  // Who is to have the next connection instead; null: it stays. One is reserved for it there, and
-  // pass() follows.
+  // The reactor that gets the next connection instead; null: it stays. One is reserved for it
+  // there, and pass() follows.
   Share* lighter(Instant now) noexcept {
     const std::uint32_t own = load();
     const std::uint32_t more = slack(own, now);

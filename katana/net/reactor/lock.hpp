@@ -6,7 +6,7 @@
 // Thread     any.
 // Allocates  never.
 // Fails      never.
-// Invariant  as std::mutex, with which it shares the names. Who waits spins for a moment, then
+// Invariant  as std::mutex, with which it shares the names. A waiter spins for a moment, then
 //            sleeps in the kernel.
 #pragma once
 

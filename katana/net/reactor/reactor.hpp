@@ -72,7 +72,8 @@ struct Counters {
   std::uint64_t openings_delayed = 0;  // transforms that waited for their turn
 };
 
-// Who may connect to a listener, and whether what they have is limited. Borrowed by the reactor.
+// Which clients may connect to a listener, and whether what they have is limited. Borrowed by the
+// reactor.
 struct ListenerGuard {
   const NetworkSet* peers = nullptr;  // null: anybody; others are closed at once
   ClientLimits* limits = nullptr;     // null: none

@@ -170,8 +170,8 @@ class ReactorSending : public ReactorLinks<Engine> {
         return true;
       }
       if (sealed == 0) {
-        // Blocks are scarce: whoever gives some back wakes it. It has the other side's time and no
-        // more.
+        // Blocks are scarce: the connection that gives some back wakes it. It has the other side's
+        // time and no more.
         connection.pause(PauseReason::pool_low);
         connection.blocks_wanted_ = connection.transform_->output().empty();
         if (connection.send_deadline_ == never) {

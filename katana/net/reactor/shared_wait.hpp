@@ -6,7 +6,8 @@
 //   lock; wait.begin(handle, list); unlock;   // it stands in the list
 //   lock; taken = list; unlock; wake(taken);  // each goes on where it was
 //
-// Owns       one piece of the recycler while it waits: the coroutine and whoever wakes it share it.
+// Owns       one piece of the recycler while it waits: the coroutine and the side that wakes it
+//            share it.
 // Borrows    the list and its mutex, which outlive the wait.
 // Thread     begin(), withdraw() and the destructor: its executor's. wake(): any.
 // Allocates  that piece.

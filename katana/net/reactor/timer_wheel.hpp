@@ -1,6 +1,6 @@
 // TimerWheel: what is due, in constant time.
 //
-// Owns       nothing: an entry belongs to whoever embeds it, and leaves the wheel in its
+// Owns       nothing: an entry belongs to the object that embeds it, and leaves the wheel in its
 //            destructor.
 // Thread     one: its reactor's.
 // Allocates  never.

@@ -4,7 +4,7 @@
 // Borrows    input, for the call.
 // Thread     its connection's reactor.
 // Allocates  what its implementation does.
-// Fails      by State::failed; whoever made it says why.
+// Fails      by State::failed; its implementation says why.
 // Invariant  bytes behind the prelude are TLS's: next() does not consume them.
 #pragma once
 

@@ -1,7 +1,7 @@
 // TicketKeys: the keys that session tickets are sealed with (RFC 5077, RFC 8446 §4.6.1), by which a
 // client resumes a session that the server does not remember.
 //
-// A key seals for `lifetime` and opens for as long again. Whoever gets hold of a key can read the
+// A key seals for `lifetime` and opens for as long again. Anyone who gets a key can read the
 // sessions that were sealed with it, so none is kept longer, and none is written anywhere: a
 // restart makes all tickets worthless, which costs their clients one full handshake.
 //

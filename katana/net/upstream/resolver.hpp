@@ -1,4 +1,4 @@
-// Resolver: the addresses of host names, found on threads of its own and kept for a while.
+// Resolver: the addresses of host names, found on its own threads and kept for a while.
 //
 //   auto known = co_await resolver.look_up("redis.internal", reactor);
 //

@@ -6,7 +6,7 @@
 // Owns       a Field refers to its value, a Rendered<> keeps what it formatted.
 // Borrows    the value, until the record is made (the end of the full expression).
 // Thread     the caller's.
-// Allocates  never. rendered() formats at the call, into a buffer of its own.
+// Allocates  never. rendered() formats at the call, into its own buffer.
 // Fails      never: what does not fit into a Rendered<> is cut, and marked so.
 #pragma once
 

@@ -42,10 +42,10 @@
 
 namespace katana::log {
 
-// Who writes records.
+// Which thread writes records.
 enum class Mode : std::uint8_t {
   background,   // a thread of the Log writes
-  synchronous,  // whoever logs waits until the kernel has it, but not for an output that is stalled
+  synchronous,  // the logging thread waits for the kernel, but not for an output that is stalled
 };
 
 // What a Log is started with.

@@ -1,5 +1,5 @@
 // LoggerHandle: a Logger as options keep it. A header that names one does not need what makes
-// records; whoever writes them converts it to a Logger.
+// records; code that writes them converts it to a Logger.
 //
 // Borrows    the Log that made it.
 // Thread     any.

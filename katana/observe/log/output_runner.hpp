@@ -1,4 +1,4 @@
-// OutputRunner: does the work of one sink's Output: on a thread of its own, so that an output that
+// OutputRunner: does the work of one sink's Output: on its own thread, so that an output that
 // hangs holds up neither the other sinks nor the end of the program, or where it is given.
 //
 //   given job → done, in the order in which they were given

@@ -66,7 +66,7 @@ class Ring {
   bool hurry() const noexcept { return hurry_; }
   // After every record: the ring of a synchronous Log.
   void always_hurry() noexcept { always_ = hurry_ = true; }
-  // A quarter of it is free. Who waited for room goes on from there: nearer to it, the lines
+  // A quarter of it is free. A waiting producer goes on from there: nearer to it, the lines
   // that it asks for ahead would be those that are being read.
   bool has_capacity() const noexcept {
     // relaxed: reserve() looks again, with acquire.

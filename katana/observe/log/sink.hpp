@@ -13,7 +13,7 @@
 // as the output moves.
 //
 // Owns       its buffers: bytes on their way to the output.
-// Thread     one at a time: the Log's writer. The output has a thread of its own.
+// Thread     one at a time: the Log's writer. The output has its own thread.
 // Allocates  as its layout does, and buffers while its output is slow.
 // Fails      never: failures are counted and reported.
 // Invariant  memory stays within queue_bytes_max, two buffers and two records. Records enter a file

@@ -1,5 +1,5 @@
 // Writer: takes records out of all rings in the order of their time stamps and gives them to the
-// sinks. Without a thread of its own: Log calls it, and tests do.
+// sinks. Without its own thread: Log calls it, and tests do.
 //
 // Order: a pass looks at what every ring holds when it begins, and takes what is older than the
 // horizon. Records of different threads are in order unless a thread loses its CPU between reading

@@ -1,5 +1,5 @@
-// Cells: 64-bit numbers that every thread adds to in memory of its own, and that are added up by
-// whoever wants to know.
+// Cells: 64-bit numbers that every thread adds to in its own memory, and that are added up by
+// readers.
 //
 //   add      one thread, its own cell: a load, an addition, a store; no lock, no locked
 //            instruction, no cache line that another thread writes

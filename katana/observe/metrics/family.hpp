@@ -2,7 +2,7 @@
 //
 // Owns       its series: cells or a value each, and their pre-rendered text. Series are never
 //            removed, so a handle stays valid as long as the Registry.
-// Thread     any; a mutex of its own. Handles do not take it.
+// Thread     any; its own mutex. Handles do not take it.
 // Allocates  when a series is resolved for the first time.
 // Fails      resolve() is an Error that names the family: wrong number of values, a value longer
 //            than label_bytes_max, more series than the family may have. with() gives the overflow

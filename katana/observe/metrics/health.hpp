@@ -49,7 +49,7 @@ struct Check {
   Duration fresh_for = seconds(1);  // a younger result is not asked for again
   // False: a failure is shown, and the whole is a warning that answers as a pass does.
   bool required = true;
-  // False: it only looks at what is there, and is run by whoever asks, without a thread of its own.
+  // False: it only looks at what is there, and runs in the caller's thread.
   bool may_block = true;
 };
 

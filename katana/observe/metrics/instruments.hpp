@@ -79,7 +79,7 @@ class Histogram {
   Histogram(const cells::Range& cells, const Bounds& bounds) noexcept
       : offset_(cells::offset_of(cells)), bounds_(&bounds), cells_(cells) {}
 
-  // What is negative or NaN is observed as zero: the sum is a counter to whoever scrapes it.
+  // What is negative or NaN is observed as zero: the sum is a counter for scrapers.
   void observe(double value) const noexcept {
     value = value > 0 ? value : 0;
     const std::size_t bucket = bounds_->find(value);

@@ -22,7 +22,7 @@ struct RegistryOptions {
 struct HealthOptions {
   std::function<Instant()> clock = {};  // monotonic; none: the system's
   Duration stop_timeout = seconds(2);   // how long the destructor waits for running checks
-  // False: no check gets a thread; one that may block blocks whoever asks. For tests, where time is
+  // False: no check gets a thread; one that may block blocks the caller. For tests, where time is
   // virtual and waits for no thread.
   bool threads = true;
 };

@@ -19,7 +19,7 @@
 // Fails      take() and run() with an Error that begins with method and path: no base URL, a cookie
 //            or a segment that cannot be written, what HttpClient::fetch() says, a reply that is
 //            not as described.
-// Invariant  a value cannot add a parameter, a segment, a cookie or a field of its own.
+// Invariant  a value cannot add a parameter, a segment, a cookie or another header.
 #pragma once
 
 #include <charconv>

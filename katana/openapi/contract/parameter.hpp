@@ -68,7 +68,7 @@ struct ParameterContract {
 
   // Once, when `schema` is there, before the first check.
   void prepare();
-  // In a query each of its items is a pair of its own.
+  // In a query each of its items is a separate pair.
   bool is_list_of_pairs() const noexcept {
     return kind == Kind::list && explode && style == model::Style::form && in == Part::query;
   }

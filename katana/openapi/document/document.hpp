@@ -104,7 +104,7 @@ class Document {
   Document& tag(Tag tag);
   Document& external_docs(ExternalDocs docs);
   Document& webhook(OutgoingRequest request);
-  // A way to say who asks that no middleware tells of.
+  // A way to identify clients that no middleware describes.
   Document& security_scheme(const SecurityScheme& scheme);
   // Operations may name these types, and no others; see problem_types.hpp.
   Document& problem_types(const ProblemTypes& types);

@@ -56,7 +56,7 @@ struct Use {
 // A type as it is written, and what it needs.
 struct TypeText {
   std::string text = {};                    // "std::vector<Pet>"
-  bool nullable = false;                    // null is a value: whoever writes it adds std::optional
+  bool nullable = false;                    // null is a value: the writer adds std::optional
   std::vector<Use> uses = {};               // the declared types in `text`
   std::vector<TypeText> alternatives = {};  // of an AnyOf
   std::vector<TypeText> items = {};         // of a list: one

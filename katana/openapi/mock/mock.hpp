@@ -45,7 +45,7 @@ struct MockOptions {
 
 class Mock {
  public:
-  // Compiles a contract of its own, which checks formats.
+  // Compiles its own contract, which checks formats.
   static Result<Mock> make(Description description, const MockOptions& options = {});
   // All paths below the group's prefix.
   void add_to(Group group) const;

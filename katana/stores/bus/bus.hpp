@@ -128,7 +128,7 @@ struct Request {
   std::string id = {};            // as Publication::id
 };
 
-// Who may have a message that publish() took; both false: nothing is known.
+// Which subscribers may have a message that publish() took; both false: nothing is known.
 struct Published {
   // It is known that nobody is subscribed. Known in process; of a server only by the answer to a
   // request.

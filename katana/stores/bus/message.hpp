@@ -56,7 +56,7 @@ struct Publication {
 // The subject, the reply's subject, the headers, and the payload's size.
 Result<void> check_publication(const Publication& publication, std::size_t payload_bytes_max);
 
-// Who has published a message on a bus that counts: `sequence` is 1 more for each message that this
+// The publisher of a message on a bus that counts: `sequence` is 1 more for each message that this
 // publisher publishes to this subject.
 struct Origin {
   std::uint64_t publisher = 0;  // 0: the publisher does not count

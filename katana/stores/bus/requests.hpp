@@ -1,6 +1,6 @@
 // Requests: what one reactor has asked on a bus, and who waits for the answers.
 //
-// One subscription serves all of them: each has a subject of its own below the reactor's, which
+// One subscription serves all of them: each has its own subject below the reactor's, which
 // nobody can guess.
 //
 // Owns       its subscription.

@@ -22,8 +22,8 @@
 // as any message. submit() is store() without waiting: it keeps a message and stores it again until
 // the stream has acknowledged it.
 //
-// A Consumer goes on by itself, whatever becomes of the servers, of the consumer, or of the stream.
-// Each of these events is recognised, and next() tells it once, as an Error:
+// A Consumer goes on without help, whatever becomes of the servers, of the consumer, or of the
+// stream. Each of these events is recognised, and next() tells it once, as an Error:
 //
 //   the server is away, or has no leader     unavailable; it goes on when the server answers
 //   the consumer is gone                     nothing, when no message was lost: it is made again

@@ -25,10 +25,10 @@
 //            which is not kept; with Code::resource_exhausted when loads_max run and
 //            loads_waiting_max wait; with Code::deadline_exceeded by the caller's own deadline. A
 //            second level never makes it fail.
-// Invariant  one load of a key at a time in the process. Whoever is cancelled or late leaves the
-//            others to wait. The load goes on when the request that began it is destroyed, and on
-//            the reactor of another one that waits when its reactor ends. What was put or removed
-//            while a load ran is not overwritten by it. Memory is at most bytes_max.
+// Invariant  one load of a key at a time in the process. A caller that is cancelled or late leaves
+//            the others to wait. The load goes on when the request that began it is destroyed, and
+//            on the reactor of another one that waits when its reactor ends. What was put or
+//            removed while a load ran is not overwritten by it. Memory is at most bytes_max.
 #pragma once
 
 #include <algorithm>

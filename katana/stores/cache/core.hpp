@@ -99,7 +99,7 @@ class Core final : public ChangeListener, public std::enable_shared_from_this<Co
   // By the caller, who was woken to: false: it has ended, or somebody else has taken it.
   bool take_over(const std::shared_ptr<Flight>& flight);
   Lock& mutex_of(const Flight& flight) noexcept { return shard_of(flight.hash).mutex; }
-  // Who was woken to take it over does not.
+  // The caller that was woken to take it over does not.
   void pass_on(Flight& flight) noexcept;
   // The reactor of a load ended before the load.
   void abandon(Flight& flight) noexcept;

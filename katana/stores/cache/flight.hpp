@@ -6,8 +6,8 @@
 //     waiters ◀── the first goes on ─┘ with the load on its own reactor: it moves
 //
 // Owns       the key, the loader, the outcome; a share of the cache.
-// Thread     what stands under "the shard's mutex" that; the loader whoever runs the load; the
-//            outcome is written before `ended` and read after it.
+// Thread     what stands under "the shard's mutex" that; the loader the thread that runs the load;
+//            the outcome is written before `ended` and read after it.
 // Allocates  by std::make_shared.
 // Fails      the outcome says how.
 // Invariant  a flight that is detached (its key was put, removed or invalidated) still answers
@@ -60,7 +60,7 @@ struct Flight {
   std::size_t joining = 0;  // who found it and is about to wait
   bool ended = false;
   bool detached = false;
-  bool is_leaderless = false;       // whoever was woken takes it over
+  bool is_leaderless = false;       // the caller that was woken takes it over
   bool is_refresh = false;          // nobody waits at first, and an entry is there
   std::uint64_t invalidations = 0;  // that there had been when it began
 

@@ -5,7 +5,7 @@
 //   remove   Cache::remove()                   try_lock, unlock
 //                                              one instance loads, where the options say so
 //
-// A key is the cache's name, ":", and bytes of any kind; a level may put a prefix of its own
+// A key is the cache's name, ":", and bytes of any kind; a level may put its own prefix
 // before it. The cache alone defines what the bytes mean: it writes a version, the key and the end
 // of their time into them, and takes nothing that does not fit. So a level may lose, mix up or
 // garble what it was given, and the worst that comes of it is a load. A program that may write
@@ -38,7 +38,7 @@ class ChangeListener {
  public:
   virtual ~ChangeListener() = default;
   // The key of this cache was written or removed elsewhere. Any thread. The key as it was given to
-  // put(), for the call. Who cannot tell its own writes from those of others may report both.
+  // put(), for the call. A level that cannot tell its own writes from others may report both.
   virtual void on_changed(Bytes key) noexcept = 0;
   // What has this tag was removed elsewhere. Any thread.
   virtual void on_tag_removed(Bytes tag) noexcept { (void)tag; }
@@ -76,7 +76,7 @@ class SecondLevel {
   // All that has that tag, and that begins with the prefix.
   virtual Task<Result<void>> remove_tag(std::string prefix, std::string tag);
 
-  // Of all instances one gets the lease, which ends by itself after `lease`. Nothing: another one
+  // Of all instances one gets the lease, which ends after `lease`. Nothing: another one
   // has it. A level without locks leaves it at this: each instance loads for itself.
   virtual Task<Result<std::optional<Lease>>> try_lock(std::string key, Duration lease);
   // A lease that has ended is none of ours any more, and nothing is unlocked.

@@ -128,7 +128,7 @@ class Backend {
   // The stream needs no more of its rows.
   virtual void close(Cursor& cursor) noexcept = 0;
 
-  // Who is told of each statement that is over; it outlives the calls. Before the first of them.
+  // The observer of each statement that is over; it outlives the calls. Before the first of them.
   void observe_statements(StatementObserver* observer) noexcept {
     observed_ = {observer, system()};
     if (Backend& other = replica(); &other != this) other.observe_statements(observer);

@@ -87,7 +87,7 @@ Task<Result<BatchChanges>> run_batch(void* given, Transaction& transaction) {
 
 }  // namespace detail
 
-// In a transaction of its own: every row or none. Runs again after a conflict, as transact() does.
+// In its own transaction: every row or none. Runs again after a conflict, as transact() does.
 template <class Row>
 Task<Result<BatchChanges>> execute_many(Database& database, SqlFor<std::type_identity_t<Row>> sql,
                                         std::vector<Row> rows,

@@ -16,7 +16,7 @@
 // Allocates  see Call.
 // Fails      every call gives a Result; nothing is thrown and nothing blocks.
 // Invariant  an acknowledged write is durable, and seen by every read that begins after it was
-//            acknowledged, whoever asks.
+//            acknowledged, from any caller.
 #pragma once
 
 #include <memory>

@@ -1,6 +1,7 @@
 // Work: one call of a database that somebody waits for, on its way to another thread and back.
 //
-// Owns       its parameters, copied; its outcome; and half of itself: whoever is last destroys it.
+// Owns       its parameters, copied; its outcome; and half of itself: the side that is done last
+//            destroys it.
 // Thread     made, awaited and withdrawn by its home executor's thread; run by the backend's.
 // Allocates  one piece of the recycler, parameters included.
 // Fails      never by itself; what went wrong is outcome().error.
@@ -135,7 +136,7 @@ class Work : public Message, public ListHook<Work> {
   Backend* taken_by = nullptr;  // of several behind one: where it was submitted
   bool run_in_turns = false;    // by its home itself: Backend::runs_in_turns()
   bool on_own_thread = false;   // not handed over yet; its executor's thread only
-  // The list that it is in; guarded by what guards the list. Who guards another list may compare
+  // The list that it is in; guarded by what guards the list. The guard of another list may compare
   // it, so it is atomic.
   std::atomic<WorkList*> list = nullptr;
 

@@ -103,7 +103,7 @@ class Client {
   const Options& options() const noexcept { return shared_->options(); }
   // For connections that are made from now on: those that are there stay. Any thread.
   void set_password(SecretText password) const { shared_->set_password(std::move(password)); }
-  // For what has a connection of its own.
+  // For what has its own connection.
   const std::shared_ptr<Shared>& shared() const noexcept { return shared_; }
 
  private:

@@ -1,6 +1,6 @@
 // Pipeline: one reactor's connection to Redis, and the commands on it, in order.
 //
-//   submit() → queued ──as there is room──▶ sent ──replies, in order──▶ whoever waits
+//   submit() → queued ──as there is room──▶ sent ──replies, in order──▶ the waiting call
 //
 // What is submitted in one turn goes out at its end in one send. Replies of RESP have no number:
 // the first of them is for the first command that was sent, whether its caller still waits or not.

@@ -28,7 +28,7 @@
 namespace katana::testing {
 
 // `options` in memory unless they have a path; calls fail and wait as `faults` say, which outlive
-// the database. For who wants more than TemporaryDatabase has.
+// the database. For tests that need more than TemporaryDatabase has.
 Result<database::Database> open_for_test(database::sqlite::Options options, DatabaseFaults& faults);
 
 class TemporaryDatabase {

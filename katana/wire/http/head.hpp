@@ -1,6 +1,6 @@
 // Head: a parsed message head, as offsets from one base pointer.
 //
-// Owns       nothing; base() is borrowed from whoever holds the head's bytes.
+// Owns       nothing; base() is borrowed from the holder of the head's bytes.
 // Thread     a value; one reactor reuses one Head for every request.
 // Allocates  never.
 // Invariant  every slice lies inside [base, base + bytes). Moving the bytes is one memcpy and

@@ -3,7 +3,7 @@
 //
 // Owns       nothing; everything is borrowed for the call that writes it.
 // Invariant  `fields` is empty or complete lines "name: value" CRLF that passed valid_field(),
-//            so that no value set by a handler can begin a line of its own (response splitting).
+//            so that no value set by a handler can begin another line (response splitting).
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct ReplyHead {
   Bytes content_type;                            // empty: no Content-Type field
   Bytes fields;                                  // of the handler; complete lines
   std::int64_t content_length = unknown_length;  // bytes of the body
-  Bytes more_fields = {};  // as `fields`: of whoever sends the reply, not of whoever made it
+  Bytes more_fields = {};  // as `fields`: added by the sender of the reply, not by its handler
 };
 
 // RFC 9110 §5.1 and §5.5: a token, and a value without CR, LF, NUL or other controls and without

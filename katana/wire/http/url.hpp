@@ -30,7 +30,7 @@
 // Refused in a path: "%" without two hexadecimal digits, "%00", and raw bytes that RFC 3986 §3.3
 // does not allow there ("[" and "]" among them; they are allowed in a query, where clients do send
 // them). Other bytes may be escaped, so decoded text may hold CR, LF or invalid UTF-8: it is data,
-// and whoever puts it in a field value or a log escapes it there.
+// and a caller that puts it into a header or a log escapes it there.
 #pragma once
 
 #include <algorithm>

@@ -35,7 +35,7 @@ class Facts {
     if (!plain) seen_ |= host_unchecked;
   }
   void note(KnownField field, Bytes value) noexcept;
-  // The target begins with no "/": it may name a host of its own.
+  // The target begins with no "/": it may name its own host.
   void note_rare_target() noexcept { seen_ |= rare_target; }
 
   // Judges the meaning of a head whose form is right.

@@ -77,7 +77,7 @@ class Machine {
     if (const std::size_t bytes = next_request(input)) return {Event::head, true, bytes};
     return next_otherwise(input, now);
   }
-  // The two steps of next(), for a caller with a way of its own for the ordinary request, which is
+  // The two steps of next(), for a caller with its own way for the ordinary request, which is
   // complete with its head: the bytes of one, which Context::head is then, or 0: the second says
   // what there is, for the same input.
   [[gnu::always_inline]] std::size_t next_request(Bytes input) noexcept {

@@ -18,7 +18,7 @@
 // of a server have the same head for as long as its Date says the same second, so a HeadMemo keeps
 // the last whole one: a head that begins with the same bytes ends there and means the same.
 //
-// Whoever wants the fields keeps what a step consumed in front of its content as long as the
+// A caller that wants the headers keeps what a step consumed in front of its content as long as the
 // machine was not within content when it began: those are the lines of the head, judged already.
 #pragma once
 

@@ -4,8 +4,8 @@
 // Owns       nothing; everything is borrowed for the call that writes it.
 // Thread     any.
 // Allocates  never; the caller brings request_bytes_max() bytes of room.
-// Fails      is_sendable() is false for what no server would take for one request: whoever lets
-//            others choose method, target or authority asks before it writes.
+// Fails      is_sendable() is false for what no server would take for one request: a caller that
+//            lets others choose method, target or authority asks before it writes.
 #pragma once
 
 #include <cstdint>

@@ -68,7 +68,7 @@ struct Step {
   std::size_t consumed = 0;         // bytes of the input that it took
 };
 
-// Who a proxy speaks for.
+// The client that a proxy speaks for.
 struct Source {
   IpAddress address;       // of the client
   std::uint16_t port = 0;  // from which it connected to the proxy

@@ -53,7 +53,7 @@ struct Step {
 inline constexpr std::size_t record_bytes_max = 16 * 1024;
 inline constexpr std::size_t record_overhead_max = 64;
 
-// Who wants the sessions that a server lets its client resume. They come while next() is called.
+// Told of the sessions that a server lets its client resume. They come while next() is called.
 class SessionStore {
  public:
   virtual ~SessionStore() = default;

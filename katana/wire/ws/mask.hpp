@@ -1,8 +1,8 @@
 // Masking: the exclusive or of RFC 6455 §5.3, sixteen bytes at a time (where there is no SSE2,
 // eight), while copying.
 //
-// A mask is the four bytes of the frame as a little-endian number; whoever goes on with a payload
-// rotates it by the bytes that are done, so that every piece begins at its first byte.
+// A mask is the four bytes of the frame as a little-endian number; a caller that goes on with a
+// payload rotates it by the bytes that are done, so that every piece begins at its first byte.
 //
 // Thread     any.
 // Allocates  never.

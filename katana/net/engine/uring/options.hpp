@@ -23,7 +23,7 @@ struct UringOptions {
   std::size_t receive_bytes = 0;
   std::size_t receive_buffer_bytes = 0;
   bool incremental = true;  // if the kernel has it
-  // Copies of short output: more output than a block holds goes by a system call of its own.
+  // Copies of short output: more output than a block holds goes by its own system call.
   std::uint32_t outputs = 0;
   std::size_t output_bytes = 4096;
   // How long output that was sent before close() may wait for a client or server that does not

@@ -1,11 +1,11 @@
 // CancelRequest: asks the server to end what a connection runs.
 //
 // libpq 15 does that in a call that returns when the server has answered, which one that
-// vanished never does. So each request has a thread of its own, which nobody waits for.
+// vanished never does. So each request has its own thread, which nobody waits for.
 //
 // Owns       the handle; its thread as long as that runs.
 // Borrows    the executor, until it is answered or abandoned.
-// Thread     the executor's; PQcancel() runs on a thread of its own.
+// Thread     the executor's; PQcancel() runs on its own thread.
 // Allocates  itself and a thread.
 // Fails      start() is null: requests_max run already, or there is no thread.
 // Invariant  its message is posted once, unless abandon() came first.

@@ -4,7 +4,7 @@
 //               (waits for what the        (one unit for each sync, in order)
 //                statement needs first)
 //
-// Each statement has a sync of its own, so one that fails undoes no other. A write that gives rows
+// Each statement has its own sync, so one that fails undoes no other. A write that gives rows
 // is synced, and so committed, only after its rows were read: a row that does not fit undoes it.
 //
 // Owns       the PGconn and what it has prepared.
@@ -95,7 +95,7 @@ struct Unit {
   std::uint32_t type = 0;        // of look_up
   Instant sent_at = {};          // when it was written to the socket's buffer
   bool is_quick = false;         // as far as is known
-  bool alone = false;            // has a sync of its own, though it could share one
+  bool alone = false;            // has its own sync, though it could share one
   bool ends_group = true;        // a sync is behind it
   bool answered = false;         // of one that ends none: what comes next is of the next one
   bool failed = false;           // the server says so, or the one before it failed

@@ -1,4 +1,4 @@
-// IoThread: a Home with a thread of its own: for callers that have no reactor, and to keep a
+// IoThread: a Home with its own thread: for callers that have no reactor, and to keep a
 // connection by which the database's health is known.
 //
 // Owns       its thread, mailbox and timers.

@@ -7,7 +7,7 @@
 // Fails      never.
 // Invariant  a queue is in its channel's list from subscribe() to leave(), and its handler is not
 //            called any more when that returns. A work that waits is
-//            completed under the mutex, so that whoever finds it gone finds its item.
+//            completed under the mutex, so that a reader that finds it gone finds its item.
 #pragma once
 
 #include <deque>

@@ -1,4 +1,4 @@
-// Notifications: LISTEN, on a connection of its own. notify(): NOTIFY, alone or in a transaction.
+// Notifications: LISTEN, on its own connection. notify(): NOTIFY, alone or in a transaction.
 //
 //   auto notifications = postgres::Notifications::open(options);
 //   auto orders = (*notifications)->subscribe("orders");

@@ -114,7 +114,7 @@ class ConnectParameters {
   std::vector<const char*> values_;
 };
 
-// The password of the options, or that of their file; whoever has it calls erase_secret().
+// The password of the options, or that of their file; the caller erases it with erase_secret().
 katana::Result<std::string> password_of(const Options& options);
 
 }  // namespace katana::database::postgres

@@ -5,7 +5,7 @@
 //   auto database = postgres::open(*std::move(options));
 //   if (!database) return fail(database.error());
 //
-// Each reactor that asks has connections of its own, within one bound for the process, and sends
+// Each reactor that asks has its own connections, within one bound for the process, and sends
 // the statements of a turn together. Callers without a reactor share a thread. See
 // connection_pool.hpp and decisions 0035, 0094 and 0095.
 //

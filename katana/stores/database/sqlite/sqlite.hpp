@@ -3,7 +3,7 @@
 //   auto database = sqlite::open({.path = "var/users.db", .migrations = "migrations"});
 //   if (!database) return fail(database.error());
 //
-// Reads that are short are answered on the reactor that asks, from a connection of its own, within
+// Reads that are short are answered on the reactor that asks, from its own connection, within
 // one snapshot for each turn. Others go to a pool. Writes go to one writer, which commits those
 // that wait together at once. See reactor_reader.hpp, readers.hpp, writer.hpp, and decisions 0034
 // to 0037.

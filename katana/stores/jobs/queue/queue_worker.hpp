@@ -1,4 +1,4 @@
-// Worker: the queues that a process works, each with a handler of its own.
+// Worker: the queues that a process works, each with its own handler.
 //
 //   queue::Worker worker(queue);
 //   worker.handle<Welcome>("welcome", [&](Welcome job, queue::Delivery&) -> Task<Result<void>> {
