@@ -1,4 +1,4 @@
-// Auth settings: by whom the program has its users' tokens signed, and what it believes of them.
+// Auth settings: which issuer signs the tokens of users, and what of them the program believes.
 //
 // Owns       values only.
 // Thread     values.

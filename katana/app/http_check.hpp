@@ -11,7 +11,7 @@
 // Fails      http_check() names what is wrong with the URL or the options. The check fails with
 //            what HttpClient says, which begins with method and URL, or with the status.
 // Invariant  at most one request at a time, and none while a result is younger than `fresh_for`.
-//            It ends within `timeout`, or at once when nobody waits any more.
+//            It ends within `timeout`, or at once when it is cancelled.
 #pragma once
 
 #include <string>
@@ -31,7 +31,7 @@ struct HttpCheckOptions {
   metrics::CheckKind kind = metrics::CheckKind::readiness;
   Duration timeout = seconds(2);    // for all of it: name, connection, TLS, reply, another attempt
   Duration fresh_for = seconds(5);  // a younger result is not asked for again
-  client::HttpClientOptions client = {};  // whom TLS trusts, names, HTTP/2
+  client::HttpClientOptions client = {};  // authorities, names, HTTP/2
 };
 
 Result<metrics::Check> http_check(HttpCheckOptions options);

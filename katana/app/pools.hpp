@@ -6,7 +6,7 @@
 // Borrows    who is told of jobs that threw; it outlives the pools. Null: standard error.
 // Thread     any, once made.
 // Allocates  when made.
-// Fails      make() names the pool and the option. at() of a name that nobody configured names it,
+// Fails      make() names the pool and the option. at() of a name that is not configured names it,
 //            and those that there are.
 // Invariant  "work" is always there.
 #pragma once

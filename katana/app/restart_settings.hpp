@@ -11,7 +11,7 @@
 
 namespace katana::app {
 
-// Of an application, where restarts are enabled unless somebody says otherwise.
+// The section `restart` of an application, where restarts are enabled by default.
 struct RestartSettings : server::RestartOptions {
   RestartSettings() { enabled = true; }
   bool launcher = false;  // see app/launcher.hpp

@@ -6,7 +6,7 @@
 //   LISTEN_FDS, LISTEN_PID        listening sockets from descriptor 3 on (sd_listen_fds(3)); those
 //                                 that LISTEN_FDNAMES calls "katana.…" are none of the manager's
 //
-// Where nobody set these nothing is done, so that a program need not ask.
+// Where these are not set nothing is done, so that a program need not ask.
 //
 // Owns       the datagram socket.
 // Borrows    the listening sockets: descriptors of this process that nobody else uses.

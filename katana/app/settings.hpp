@@ -1,5 +1,4 @@
-// Settings: what every application can be configured with, and what each value is unless somebody
-// says otherwise.
+// Settings: what every application can be configured with, and the default of each value.
 //
 // A program derives its own from ApplicationSettings and describes its own members, or by
 // KATANA_DESCRIBE only those groups that it wants to offer:

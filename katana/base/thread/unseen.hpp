@@ -1,7 +1,7 @@
 // Thrown: what a job threw, until somebody takes it. If it is destroyed untaken, the
-// thread that does so reports it where PoolOptions::on_failure says: a Future that is dropped before
-// or after its job ended, a coroutine that is destroyed while its job runs or while its outcome is
-// on the way.
+// thread that does so reports it where PoolOptions::on_failure says: a Future that is dropped
+// before or after its job ended, a coroutine that is destroyed while its job runs or while its
+// outcome is on the way.
 // FailureSink: a pool, for those who may outlive it.
 //
 // Owns       Thrown a share of the sink.

@@ -40,8 +40,8 @@ struct Reading {
   void missing();
 };
 
-// `node` is null when nobody gave a value. REQUIRES that `value` is of the group, and `shape` its
-// shape.
+// `node` is null when no source gives a value. REQUIRES that `value` is of the group, and `shape`
+// its shape.
 void read_group(Reading& reading, const Node* node, const Group& group, void* value,
                 const Shape& shape);
 template <Described T>

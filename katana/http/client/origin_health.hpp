@@ -40,7 +40,7 @@ class CircuitBreaker {
  public:
   // closed: requests pass. open: they fail at once. half_open: one passes, as a probe.
   enum class State : std::uint8_t { closed, open, half_open };
-  // What became of a request. cancelled: nobody knows.
+  // What became of a request. cancelled: unknown.
   enum class Outcome : std::uint8_t { success, failure, cancelled };
 
   // probe: it is the one that is let through while half open.

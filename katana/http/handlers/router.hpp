@@ -57,7 +57,7 @@ struct RouteOptions {
 
 // What becomes of a reply that departs from the OpenAPI description of its operation.
 enum class ReplyChecks : std::uint8_t {
-  off,     // nobody looks
+  off,     // no check
   report,  // it is sent, and each place that departs is reported once
   refuse,  // 500 is sent instead, and reported
 };

@@ -22,11 +22,11 @@ struct CacheControl {
   std::optional<Duration> s_maxage = {};                // the same, for caches that many share
   std::optional<Duration> stale_while_revalidate = {};  // used so long while it is asked for anew
   std::optional<Duration> stale_if_error = {};          // used so long instead of a 5xx
-  bool no_store = false;                                // nobody keeps it
-  bool no_cache = false;                                // nobody uses it without asking again
+  bool no_store = false;                                // no cache keeps it
+  bool no_cache = false;                                // no cache uses it without asking again
   bool is_private = false;                              // only the client keeps it
-  bool is_public = false;         // anybody may, also the reply to a request with Authorization
-  bool must_revalidate = false;   // once stale, nobody uses it without asking
+  bool is_public = false;         // any cache may, also if the request has Authorization
+  bool must_revalidate = false;   // once stale, no cache uses it without asking
   bool proxy_revalidate = false;  // likewise, of shared caches alone
   bool immutable = false;         // does not change while it is fresh
 

@@ -14,7 +14,7 @@ namespace katana {
 // Limits of all reactors together.
 struct ConcurrencyLimitOptions {
   std::uint32_t running_max = 64;           // 1 or more
-  std::uint32_t waiting_max = 1024;         // 0: nobody waits
+  std::uint32_t waiting_max = 1024;         // 0: none waits
   Duration wait_max = seconds(1);           // in the queue; then 503
   Duration busy_after = milliseconds(100);  // of a queue that was never empty: busy_wait_max holds
   Duration busy_wait_max = milliseconds(20);  // instead of wait_max

@@ -97,9 +97,9 @@ struct HttpServerOptions {
   // block. Without on_reload and TLS SIGHUP is left alone.
   std::function<void()> on_reload = {};
   std::function<void()> on_drain = {};
-  // A reactor that is busy with one turn for longer is reported; 0: nobody looks.
+  // A reactor that is busy with one turn for longer is reported; 0: this is off.
   Duration stall_threshold = {};
-  log::LoggerHandle stall_logger = {};  // also told of connections whose peer nobody could name
+  log::LoggerHandle stall_logger = {};  // also told of connections whose address is unknown
   // Called so often by the first reactor, as long as every reactor answers. 0: never.
   Duration heartbeat_interval = {};
   std::function<void()> on_heartbeat = {};
@@ -130,7 +130,7 @@ struct HttpServerOptions {
   // error, and a server with one reactor pays less for its system calls (decision 0007).
   std::function<void(const ServerReport&)> on_stuck = {};
   // SIGUSR2 has a successor started, which gets the listening sockets; once it is ready this server
-  // ends as by SIGTERM, and nobody is refused (docs/guides/deploy.md).
+  // ends as by SIGTERM, and no client is refused (docs/guides/deploy.md).
   RestartOptions restart = {};
   // In place of start_replacement(): for programs that may start no other. Called on a separate
   // thread.

@@ -1,4 +1,4 @@
-// ReactorGroup: the threads, signals and the end of a program whose reactors somebody else made.
+// ReactorGroup: the threads, signals and the end of a program with given reactors.
 //
 // Owns       the threads of all reactors but the first, which runs on the caller's; one that waits
 //            for signals, so that no reactor has to move for a signal to be obeyed.

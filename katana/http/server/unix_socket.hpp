@@ -1,13 +1,13 @@
 // UnixSocket: a listening Unix socket, and its file.
 //
-// The file of a server that was killed stays: one that nobody listens on is replaced. Two programs
+// The file of a server that was killed stays: one without a listener is replaced. Two programs
 // that replace the same file in the same moment are not told from one another; sockets of the
 // service manager are.
 //
 // Owns       the socket, and the file, which is removed as long as it is the one that was made.
 // Thread     one.
 // Allocates  when made.
-// Fails      open() with the path, the reason and the remedy: somebody listens there, the file is
+// Fails      open() with the path, the reason and the remedy: a program listens there, the file is
 //            no socket, no such folder, no right.
 // Invariant  nobody can connect before the file has its mode and its owner.
 #pragma once

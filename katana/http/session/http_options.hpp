@@ -75,7 +75,7 @@ struct HttpOptions {
   FailureObserver* failures = nullptr;
 };
 
-// Null: nobody's word counts.
+// Null: no proxy is trusted.
 std::shared_ptr<const ProxyTrust> trust_of(const HttpOptions& options);
 
 }  // namespace katana::session

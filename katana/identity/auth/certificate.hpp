@@ -29,7 +29,7 @@ enum class CertificateName : std::uint8_t { subject, dns, uri, email };
 struct CertificateOptions {
   // Without `find`.
   CertificateName by = CertificateName::subject;
-  // Instead: who it is; nothing: nobody that is known here. Quick, on the reactor.
+  // Instead: the principal; nothing: the certificate is of no known client. Quick, on the reactor.
   std::function<std::optional<PrincipalFacts>(const net::PeerCertificate&)> find = {};
 };
 

@@ -20,7 +20,7 @@
 // Allocates  when it is made. allows() never.
 // Fails      403; a route whose middleware provides no Principal in front of require() is an error
 //            of Router::build().
-// Invariant  a policy that throws answers 500 and lets nobody on.
+// Invariant  a policy that throws answers 500, and the request goes no further.
 #pragma once
 
 #include <concepts>

@@ -37,7 +37,7 @@ struct Claim {
 
 // What claim() found.
 enum class ClaimState : std::uint8_t {
-  claimed,      // nobody else has it, for as long as the lease lasts
+  claimed,      // this request has it, as long as the lease lasts
   in_progress,  // another attempt has it
   done,         // and `reply` says what came of it
 };
@@ -55,7 +55,7 @@ class Store {
   // Where it is, for messages: "memory".
   virtual std::string words() const = 0;
 
-  // Takes the key if nobody has it, or its time is over.
+  // Takes the key if no request has it, or its time is over.
   virtual Task<Result<Claimed>> claim(Claim claim, Duration lease) = 0;
   // `reply` is not empty. False: the claim was lost, or is done already.
   virtual Task<Result<bool>> keep(Claim claim, std::string reply, Duration kept) = 0;

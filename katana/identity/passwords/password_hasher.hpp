@@ -6,8 +6,8 @@
 //       co_await (*hasher)->verify(user.password, std::move(given));
 //   if (verdict && verdict->right && verdict->needs_rehash) …  // hash(), and keep that
 //
-// A user who does not exist is verified as well, against a password of nobody: verify(nullopt, …)
-// takes as long, so that the time of an answer does not tell who has an account.
+// A user who does not exist is verified as well, against a password that no user has:
+// verify(nullopt, …) takes as long, so that the time of an answer does not tell who has an account.
 //
 // A password is 1 to 1,024 bytes of UTF-8, and is taken as it was sent: it is not normalised,
 // since the tables of Unicode for that change with its versions, and with them a password would.

@@ -55,7 +55,7 @@ class Sessions {
   std::shared_ptr<const detail::SessionManager> manager_;
 };
 
-// Middleware behind that of Sessions: 401 unless somebody has logged in.
+// Middleware behind that of Sessions: 401 unless a user has logged in.
 Task<std::expected<auth::Principal, Reply>> session_principal(FromContext<UserSession> session);
 
 }  // namespace katana::sessions

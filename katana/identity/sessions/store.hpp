@@ -6,7 +6,7 @@
 // Thread     calls: by coroutines of any reactor, which go on there.
 // Allocates  a frame for each call, from the recycler, and what a record needs.
 // Fails      with Code::unavailable where nothing is known of the session: the request is answered
-//            with 503, and never as if nobody had logged in.
+//            with 503, and never as if no user had logged in.
 // Invariant  a session has one key from its beginning to its end, and a version that each
 //            compare_and_set() changes. What a request makes of a session that it has read is
 //            written only while the session has the version that was read: a session that was ended

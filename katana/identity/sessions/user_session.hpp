@@ -87,7 +87,7 @@ class UserSession {
   Task<Result<std::optional<auth::Principal>>> principal() const;
   // The user of this session from now on, under a new id. What set() has kept stays, also when
   // another request changes it meanwhile. When the session of a visitor ends meanwhile, a new one
-  // begins that has nothing of it; when that of a user does, nobody is logged in:
+  // begins that has nothing of it; when that of a user does, no user is logged in:
   // Code::already_exists. REQUIRES who.id; Code::invalid_argument for what is not UTF-8.
   Task<Result<void>> log_in(const auth::PrincipalFacts& who) const { return begin_login(who); }
   void log_in(const auth::PrincipalFacts&& who) const = delete;  // a variable, as for set()
@@ -97,7 +97,7 @@ class UserSession {
   // is the session itself, and that somebody has a copy of, ends only by its lifetime.
   Task<Result<void>> end() const;
   // All other sessions of this one's user, everywhere; how many they were. Code::unsupported with
-  // sessions that are cookies, Code::unauthenticated when nobody has logged in.
+  // sessions that are cookies, Code::unauthenticated when no user has logged in.
   Task<Result<std::int64_t>> end_others() const;
 
   // A secret of the browser, form_secret_bytes of ASCII, that changes with its id. Without a cookie

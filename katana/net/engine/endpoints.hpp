@@ -48,8 +48,8 @@ struct ListenOptions {
   // With `socket`: what waits in its queue at the end is accepted, as of a listener of our own. For
   // who has seen to it that nobody can connect any more.
   bool drain_socket = false;
-  // Refuse a port that somebody listens on already. The reactors after the first share it on
-  // purpose.
+  // Refuse a port on which another process listens already. The reactors after the first share it
+  // on purpose.
   bool must_be_free = true;
 };
 

@@ -1,4 +1,4 @@
-// ClientTlsOptions: whom a client of TLS trusts, and what it is made of.
+// ClientTlsOptions: which authorities a TLS client trusts, and its own certificate.
 //
 // Owns       names of files and texts; the files are read when a ClientContext is made.
 // Thread     a value.

@@ -51,7 +51,7 @@ enum class Mode : std::uint8_t {
 // What a Log is started with.
 struct Options {
   std::vector<SinkOptions> sinks = {};  // none: nothing is written anywhere
-  Level level = Level::info;            // of loggers that nobody set
+  Level level = Level::info;            // of loggers without a level of their own
   // Background, unless each record must be there before the call returns.
   Mode mode = Mode::background;
   WhenFull when_full = WhenFull::drop;           // what a full ring does to records
@@ -101,7 +101,7 @@ class Log {
   // when `wait_max` is over, or end_max if that is less.
   virtual void flush(Duration wait_max) noexcept = 0;
   void flush() noexcept { flush(seconds(3600)); }
-  // Opens the files of all sinks again: after somebody else has moved them (SIGHUP).
+  // Opens the files of all sinks again: after another program has moved them (SIGHUP).
   virtual void reopen() noexcept = 0;
   // Writes what was accepted, and refuses what comes later. Once; the destructor calls it.
   virtual void stop() noexcept = 0;

@@ -22,7 +22,7 @@ class Output {
   virtual const std::string& name() const noexcept = 0;  // of the file or device, for reports
   // False: it is memory, and needs no thread of its own.
   virtual bool may_block() const noexcept { return true; }
-  // Again after a failure, and when somebody else has moved the file.
+  // Again after a failure, and when another program has moved the file.
   virtual Result<void> open(const Layout& layout) = 0;
   virtual Result<void> write(Bytes records) = 0;
   // Bytes in the file; where there is no file, 0.
@@ -33,7 +33,7 @@ class Output {
   virtual Result<void> rotate(unsigned, const Layout&) { return {}; }
 };
 
-// A descriptor that somebody else opened, and closes: standard error or standard output.
+// A descriptor that the caller opened, and closes: standard error or standard output.
 class DescriptorOutput final : public Output {
  public:
   DescriptorOutput(int descriptor, std::string name)

@@ -83,7 +83,7 @@ class Sink {
   void write(const Entry& entry, Instant now, Bytes& text);
   // Hands what is buffered to the output, and sees what became of what it has.
   void push(Instant now);
-  // Opens the file again: somebody has moved it.
+  // Opens the file again: another program has moved it.
   void reopen(Instant now);
 
   // Remembers what was accepted by now; is_settled(): that is written, or lost, or not to be waited

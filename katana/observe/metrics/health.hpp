@@ -43,7 +43,7 @@ enum class CheckKind : std::uint8_t { liveness, readiness };
 struct Check {
   std::string name;                       // 1 to 100 bytes
   CheckKind kind = CheckKind::readiness;  // in /health, or in /ready
-  // An Error says why. May block; told by the token when nobody waits any more.
+  // An Error says why. May block; the token says when its result is not needed any more.
   std::function<Result<void>(std::stop_token)> run;
   Duration timeout = seconds(2);    // running longer is a failure
   Duration fresh_for = seconds(1);  // a younger result is not asked for again

@@ -130,10 +130,10 @@ struct Request {
 
 // Which subscribers may have a message that publish() took; both false: nothing is known.
 struct Published {
-  // It is known that nobody is subscribed. Known in process; of a server only by the answer to a
+  // It is known that there is no subscriber. Known in process; of a server only by the answer to a
   // request.
   bool nobody = false;
-  bool is_here = false;  // somebody in this process is, and in no queue group
+  bool is_here = false;  // this process has a subscriber outside of queue groups
 };
 
 // How the bus stands with its server.
@@ -169,7 +169,7 @@ struct BusStatistics {
   std::uint64_t stream_dropped = 0;     // by the bounds of a Messages
   std::uint64_t missed = 0;             // that the numbers of publishers showed
   std::uint64_t uncertain = 0;          // times that `may_have_missed` was told
-  std::uint64_t duplicates = 0;         // that the numbers showed, and nobody was given
+  std::uint64_t duplicates = 0;         // found by the numbers, and not delivered
   std::uint64_t requests = 0;           // begun, whatever came of them
   std::uint64_t requests_failed = 0;    // unanswered, or refused
   std::uint64_t reconnects = 0;         // the first connection is none
@@ -226,7 +226,7 @@ class Bus {
   virtual Result<Subscription> subscribe(Bytes pattern, Handler handler,
                                          SubscribeOptions options = {}) = 0;
   // The first answer. deadline_exceeded after `timeout`, or by the deadline of the coroutine, if
-  // that is earlier; unavailable at once when it is known that nobody answers.
+  // that is earlier; unavailable at once when it is known that there is no responder.
   Task<Result<HeldMessage>> request(Request request);
   Task<Result<HeldMessage>> request(std::string subject, std::string payload,
                                     Duration timeout = seconds(5)) {

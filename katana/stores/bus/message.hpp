@@ -20,7 +20,7 @@
 // Thread     Delivery and HeldMessage one: their reactor's. Posted any.
 // Allocates  make_message() one block, from the recycler; adopt() a Batch for each block.
 // Fails      check_publication() with an Error that names the limit. std::bad_alloc.
-// Invariant  what a message says does not change once anybody but its maker has seen it.
+// Invariant  what a message says does not change once it has been published.
 #pragma once
 
 #include <cstdint>
@@ -97,7 +97,7 @@ class Delivery {
 
   // As it was published, not the pattern.
   Bytes subject() const noexcept { return envelope().subject(); }
-  // Lies in memory(); it stays where it is while somebody retains that.
+  // Lies in memory(), and stays there while that is retained.
   Bytes payload() const noexcept { return {envelope().payload, envelope().payload_size}; }
   // Where an answer is to be published; empty: nowhere.
   Bytes reply_to() const noexcept { return envelope().reply_to(); }

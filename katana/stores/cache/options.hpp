@@ -21,7 +21,7 @@ namespace katana::cache {
 struct SecondLevelOptions {
   // Of one call: what takes longer is given up, and the loader asked.
   Duration timeout = milliseconds(50);
-  // How long a value stays in memory when nobody tells this instance of changes by others: they are
+  // How long a value stays in memory when this instance is not told of changes by others: they are
   // seen after that. 0: as long as it is good.
   Duration memory_ttl_max = seconds(5);
   // One instance loads, the others wait for what it puts there: for at most `lease`.

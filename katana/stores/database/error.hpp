@@ -29,7 +29,7 @@ enum class Kind : std::uint8_t {
   busy,                  // another process holds the lock, longer than we were to wait
   constraint_violation,  // see constraint() and which()
   timeout,               // the call's deadline
-  cancelled,             // nobody waits any more, or the database is closing
+  cancelled,             // the caller stopped waiting, or the database is closing
   unavailable,           // no connection within the wait; or the database is not usable now
   syntax,                // the statement is wrong, or is none that may be run so
   mismatch,              // a column does not fit what it was to be read into

@@ -31,7 +31,7 @@ struct SqliteLimits {
   std::uint32_t reads_per_turn_max = 1024;
   Duration transaction_hold = seconds(5);  // a transaction holds the writer; then: rolled back
   unsigned streams_max = 16;               // each holds a connection
-  Duration stream_idle = seconds(30);      // a stream nobody reads loses it
+  Duration stream_idle = seconds(30);      // an unread stream loses it
   unsigned checkpoint_pages = 1000;        // of the log; then it is written back
   Duration probe_interval = milliseconds(250);
 };
@@ -56,7 +56,7 @@ struct PostgresLimits {
   std::size_t statements_max = 256;         // kept prepared, for each connection
   Duration transaction_hold = seconds(30);  // without a statement; then: rolled back
   unsigned streams_max = 8;                 // each holds a connection
-  Duration stream_idle = seconds(30);       // a stream nobody reads loses its connection
+  Duration stream_idle = seconds(30);       // an unread stream loses its connection
 };
 
 // Takes what `limits` say into options of the same names.

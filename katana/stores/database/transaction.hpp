@@ -145,7 +145,7 @@ class Savepoint : public Nestable {
   std::uint32_t number_;  // 0: it has ended
 };
 
-// What begin() gives. A transaction that nobody takes is rolled back.
+// What begin() gives. A transaction that is not taken is rolled back.
 class Begin final : public Outcome {
  public:
   using Value = Transaction;  // what co_await begin() returns, in a Result

@@ -1,4 +1,4 @@
-// Work: one call of a database that somebody waits for, on its way to another thread and back.
+// Work: one awaited call of a database, on its way to another thread and back.
 //
 // Owns       its parameters, copied; its outcome; and half of itself: the side that is done last
 //            destroys it.

@@ -5,7 +5,7 @@
 //   auto greeting = co_await redis.get("greeting");
 //
 // Each reactor has one connection, which is made by the first call and kept. What is asked in one
-// turn, by whatever handlers, goes out in one send, and nobody waits for another's reply:
+// turn, by whatever handlers, goes out in one send, and no call waits for another's reply:
 // pipelining without a pipeline in the code.
 //
 // Commands that would take the connection for themselves, or change it for all others, are refused

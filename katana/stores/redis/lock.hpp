@@ -48,7 +48,7 @@ class LockTable {
 
   // Nothing: another one holds it. `lease`: at least a millisecond.
   Task<Result<std::optional<HeldLock>>> try_acquire(std::string name, Duration lease) const;
-  // From now on it lasts so long. False: it has ended, and somebody else may hold the name.
+  // From now on it lasts so long. False: it has ended, and another holder may have the name.
   Task<Result<bool>> renew(HeldLock lock, Duration lease) const;
   // False: it had ended.
   Task<Result<bool>> release(HeldLock lock) const;

@@ -1,4 +1,4 @@
-// Pending: a command that somebody waits for, from its call to its reply.
+// Pending: a command with a waiting caller, from its call to its reply.
 //
 //   queued ──written──▶ sent ──reply──▶ answered
 //      └───── deadline, outage, or its caller is gone ─────▶ failed

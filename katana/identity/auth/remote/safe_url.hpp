@@ -1,4 +1,4 @@
-// Addresses whose answers nobody on the way can change.
+// Addresses whose answers cannot be changed on the way.
 //
 // Thread     any.
 // Allocates  never.

@@ -99,7 +99,7 @@ class SimNetwork {
   void attach(SimHost& host) { hosts_.push_back(&host); }
   void detach(SimHost& host) { std::erase(hosts_, &host); }
   bool listens_on(std::uint16_t port) const;  // on any host
-  // A port that nobody listens on.
+  // A port without a listener.
   std::uint16_t free_port();
   // Hands a handshake to one of the hosts that listen there; with none it is refused.
   void handshake(const std::shared_ptr<SimConnection>& connection, std::uint16_t port);

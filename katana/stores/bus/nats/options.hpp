@@ -1,5 +1,5 @@
-// NatsOptions: which NATS servers a bus leads to, as whom, and how long everything about it may
-// take. NatsObserver: who is told.
+// NatsOptions: which NATS servers a bus leads to, with which user, and how long everything about it
+// may take. NatsObserver: who is told.
 //
 // Owns       values, and the secrets of the credentials.
 // Borrows    the observer, for as long as the bus lives.

@@ -87,7 +87,7 @@ struct HandlerOptions {
   // backoff_max; less up to a half, by chance.
   Duration backoff_min = seconds(1);
   Duration backoff_max = seconds(3600);
-  // Between two looks when nobody said that there is a job; a fifth more or less, by chance.
+  // Between two looks without a notification of a job; a fifth more or less, by chance.
   Duration poll = seconds(1);
   // How long a handler that was told to stop may go on before it is cancelled.
   Duration stop_grace = seconds(1);
