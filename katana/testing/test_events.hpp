@@ -44,7 +44,7 @@ class TestEvents {
   ~TestEvents();
 
   unsigned status() const noexcept;  // 0: no head came
-  // Of the reply, ignoring case; empty: it has none.
+  // A header of the reply, ignoring case; empty: it has none.
   std::optional<std::string_view> header(std::string_view name) const noexcept;
   // A reply that is no stream of events, such as a refusal: waits for all of it.
   TestReply reply();

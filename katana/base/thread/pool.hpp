@@ -159,7 +159,7 @@ class Pool {
 
   Snapshot snapshot() const;  // from any thread, also after stop()
   std::string_view name() const noexcept { return options_.name; }  // PoolOptions::name
-  // Of each priority, after rounding up.
+  // Limit of each priority, after rounding up.
   std::size_t queue_max() const noexcept { return queues_[0].size(); }
   // The pool whose worker this thread is; null when it is none.
   static Pool* current() noexcept { return current_; }

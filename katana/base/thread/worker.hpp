@@ -58,7 +58,7 @@ struct alignas(64) Worker {
   // A count that one thread writes: no locked instruction.
   struct Count {
     std::atomic<std::uint64_t> value = 0;  // written by one thread, read by any
-    // Of the thread that writes.
+    // Only the thread that writes calls it.
     void add(std::uint64_t amount) noexcept {
       value.store(value.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
     }

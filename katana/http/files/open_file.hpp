@@ -58,7 +58,7 @@ class Folder {
   // Fails also where the kernel has no openat2 (before Linux 5.6, or forbidden by a filter).
   static Result<Folder> open(const std::string& path);
 
-  // Of a Found: a regular file, or a folder.
+  // Whether a Found is a regular file or a folder.
   enum class Kind : std::uint8_t { file, folder };
   // What find() opened, and what the kernel said of it then.
   struct Found {

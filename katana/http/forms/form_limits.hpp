@@ -15,7 +15,7 @@ namespace katana {
 
 // Limits of one form; more than the bytes of a part, of all parts, or their number is 413.
 struct FormLimits {
-  // Of each part; part_bytes_max: 64 MiB.
+  // Limits of each part; part_bytes_max is 64 MiB.
   http::MultipartLimits part = {.part_bytes_max = 64 * 1024 * 1024};
   std::uint64_t bytes_max = 256 * 1024 * 1024;  // of all contents
   // Of one part, and of all together: what is more goes to the form's file.

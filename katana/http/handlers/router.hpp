@@ -262,7 +262,7 @@ class Router : public Group {
 class Service {
  public:
   std::size_t route_count() const noexcept;  // routes of all groups
-  // Of the route with this number, in the order of registration; REQUIRES index < route_count().
+  // The mark of a route, by the order of registration. REQUIRES index < route_count().
   const session::RouteMark& mark(std::uint32_t index) const noexcept;
   // In the order in which they were added.
   const std::vector<ServiceDocument>& documents() const noexcept;

@@ -147,7 +147,7 @@ class ReactorLinks : public Reactor {
     if (accept_retry_.armed()) timers_.arm(accept_retry_, now_);  // a descriptor is free
   }
 
-  // Of a connection that we began: why it broke, as errno has it.
+  // Keeps why an outgoing connection broke, as errno has it.
   KATANA_RARE void note_failure(Connection& connection) noexcept {
     if (!connection.outgoing_) return;
     connection.failure_ = static_cast<std::uint16_t>(engine_.failure(connection.link_));

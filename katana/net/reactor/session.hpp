@@ -56,7 +56,7 @@ class Session {
 class Protocol {
  public:
   virtual ~Protocol() = default;
-  // Of the largest session that open() makes.
+  // Size of the largest session that open() makes.
   virtual std::size_t session_bytes() const noexcept = 0;
   // Constructs a session in `memory`, which has session_bytes() bytes aligned for any type.
   virtual Session* open(void* memory, Connection& connection) noexcept = 0;

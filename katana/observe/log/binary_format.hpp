@@ -35,7 +35,7 @@ enum class FrameType : std::uint8_t { session = 1, name, site, record };
 inline constexpr Bytes session_magic = {"\x89katana-log 1\r\n\n", 16};
 inline constexpr std::size_t frame_head_bytes = 5;         // size and type
 inline constexpr std::uint32_t frame_bytes_max = 1 << 20;  // a larger frame is damaged
-// Of a record frame, before the arguments.
+// Size of a record frame before its arguments.
 inline constexpr std::size_t record_head_bytes = 4 + 4 + 8 + 2;
 
 }  // namespace katana::log

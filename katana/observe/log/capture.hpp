@@ -49,7 +49,7 @@ enum class Kind : std::uint8_t {
 inline constexpr std::uint8_t kind_count = 10;  // for arrays by Kind
 
 inline constexpr std::uint32_t text_bytes_max = 4 * 1024;  // of one argument
-// Of the captured length: the text was longer than text_bytes_max.
+// Set in the captured length if the text was longer than text_bytes_max.
 inline constexpr std::uint32_t text_cut_bit = 1u << 31;
 inline constexpr std::size_t slots_max = 64;  // of one record, members of structs included
 

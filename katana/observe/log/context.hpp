@@ -24,7 +24,7 @@
 
 namespace katana::log {
 
-// Of all fields, as captured, with their names.
+// Limit of all fields together, as captured, with their names.
 inline constexpr std::size_t context_bytes_max = 256;
 
 class Context {
@@ -63,7 +63,7 @@ class Context {
   bool overflowed_ = false;
 };
 
-// Of the thread's activity; null: there is none.
+// The context of the thread's activity; null: there is none.
 inline const Context* current_context() noexcept {
   return current_activity != nullptr ? current_activity->log_context : nullptr;
 }

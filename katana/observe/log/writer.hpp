@@ -60,7 +60,7 @@ class Writer {
   void note_unwritten();
 
   ticks::TickScale& scale() noexcept { return scale_; }  // turns ticks of records into time
-  // That were taken and counted as written.
+  // Records that were taken and counted as written.
   std::uint64_t records() const noexcept { return records_; }
   std::uint64_t lost() const noexcept;                // records that outputs failed to write
   std::uint64_t dropped_by_outputs() const noexcept;  // records that found a sink's queue full

@@ -47,7 +47,7 @@
 
 namespace katana::metrics::cells {
 
-// Of the process; 8 bytes each, for each thread that adds.
+// Limit of the process; a cell takes 8 bytes for each thread that adds.
 inline constexpr std::size_t cells_max = 4 * 1024 * 1024;
 
 // Consecutive cells. The first two of all belong to nobody: what is added there is never seen,
@@ -59,7 +59,7 @@ struct Range {
 // Where a cell is from the base of a thread's cells, in bytes: what handles keep, because adding it
 // takes no scaled index.
 using Offset = std::size_t;
-// Of the first cell.
+// Offset of the first cell.
 inline constexpr Offset offset_of(const Range& range) noexcept {
   return range.first * sizeof(std::uint64_t);
 }

@@ -25,10 +25,10 @@ namespace katana::metrics {
 // Prometheus text 0.0.4, or OpenMetrics 1.0.
 enum class Format : std::uint8_t { prometheus, open_metrics };
 
-// Of Format::prometheus.
+// Content-Type of Format::prometheus.
 inline constexpr std::string_view prometheus_content_type =
     "text/plain; version=0.0.4; charset=utf-8";
-// Of Format::open_metrics.
+// Content-Type of Format::open_metrics.
 inline constexpr std::string_view open_metrics_content_type =
     "application/openmetrics-text; version=1.0.0; charset=utf-8";
 // For the header Content-Type.

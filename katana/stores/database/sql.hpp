@@ -190,7 +190,7 @@ class Sql {
   }
 
   constexpr Bytes text() const noexcept { return text_; }  // without the null that ends the literal
-  // Of the text, computed by the compiler; key of prepared statements.
+  // Computed by the compiler; the key of prepared statements.
   constexpr std::uint64_t hash() const noexcept { return hash_; }
   // The highest N of its $N; 0: none.
   constexpr std::size_t parameters() const noexcept { return parameters_; }

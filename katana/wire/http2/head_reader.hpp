@@ -52,12 +52,12 @@ class HeadReader {
 
   // ---- of the request read last ----
   const http::Head& head() const noexcept { return head_; }
-  // Of content_length(): none was announced.
+  // Result of content_length() if none was announced.
   static constexpr std::int64_t no_length = http2::no_length;
-  // Of the body; no_length: none was announced.
+  // Length of the body; no_length: none was announced.
   std::int64_t content_length() const noexcept { return content_length_; }
   bool expects_continue() const noexcept { return expects_continue_; }  // Expect: 100-continue
-  // Of the header Priority; the default if it has none.
+  // From the header Priority; the default if there is none.
   Priority priority() const noexcept { return priority_; }
   // An extended CONNECT. Its head reads as in HTTP/1.1: a GET with the field Upgrade, which no
   // other request has, so that the same routes and middleware serve it.

@@ -148,7 +148,7 @@ class Machine {
   StreamPlace take_place() noexcept { return places_.take(); }
   std::uint32_t places_taken() const noexcept { return places_.taken(); }
 
-  // Of the lowest id; null: there is none.
+  // The stream of the lowest id; null: there is none.
   Stream* first() const noexcept { return streams_.first(); }
   // Streams that the machine has not let go of.
   std::uint32_t stream_count() const noexcept {

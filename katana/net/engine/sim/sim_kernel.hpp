@@ -66,7 +66,7 @@ class SimKernel : public SimHost, private SimEnd {
 
   Result<void> start();                                   // cannot fail
   Result<Listener> listen(const ListenOptions& options);  // an Error: the port is taken
-  // Of the simulated network.
+  // A port of the simulated network.
   std::uint16_t port(Listener listener) const { return listeners_[listener].port; }
   int socket(Listener) const { return -1; }  // there is no descriptor
   // Whatever the address: the network knows hosts by their ports.

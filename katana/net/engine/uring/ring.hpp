@@ -82,7 +82,7 @@ class Ring {
     std::atomic_ref(*queue.khead).store(head, std::memory_order_release);
   }
 
-  // That have come and were not seen yet.
+  // Completions that have come and were not seen yet.
   unsigned completions() const noexcept {
     return std::atomic_ref(*ring_.cq.ktail).load(std::memory_order_acquire) - *ring_.cq.khead;
   }

@@ -101,7 +101,7 @@ class UringAccepting : public UringReceiving<S> {
     return true;
   }
 
-  // Of an accept of the listener `index`.
+  // An accept of the listener `index` has completed.
   void accepted(std::uint32_t index, const io_uring_cqe& completion) {
     ListenSocket& listener = listeners_[index];
     if ((completion.flags & IORING_CQE_F_MORE) == 0) listener.armed = listener.cancelling = false;

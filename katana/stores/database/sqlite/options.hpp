@@ -55,7 +55,7 @@ struct Options {
   std::size_t statements_max = SqliteLimits().statements_max;  // kept prepared, for each connection
   std::int64_t cache_kib = 8 * 1024;  // pages that each connection may keep
 
-  // Of a read on the reactor; then the pool does it.
+  // Time that a read may take on the reactor; then the pool does it.
   Duration read_budget = SqliteLimits().read_budget;
   // A slow statement is sent to the pool so many times.
   std::uint32_t slow_reads_remembered = SqliteLimits().slow_reads_remembered;

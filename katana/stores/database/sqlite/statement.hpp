@@ -24,7 +24,7 @@ class Statement final : public Row {
  public:
   Statement(sqlite3_stmt* statement, Bytes text);
 
-  // Of the prepared statement, as the program wrote it.
+  // The statement as the program wrote it.
   Bytes text() const noexcept { return text_; }
   // Sqlite3_stmt_readonly(): the statement does not write to the file.
   bool reads_only() const noexcept { return reads_only_; }
