@@ -17,8 +17,8 @@ namespace katana::app {
 // When the page is served.
 enum class DocsUse : std::uint8_t {
   development,  // where `development` is true
-  on,
-  off,
+  on,           // served, also in production
+  off,          // not served
 };
 KATANA_DESCRIBE_ENUM(DocsUse, development, on, off)
 

@@ -126,7 +126,7 @@ enum class ReplyCheckUse : std::uint8_t {
   development,  // report where `development` is true, else off
   report,       // it is sent, and each place that departs is logged once
   refuse,       // 500 is sent instead
-  off,
+  off,          // replies are not compared
 };
 KATANA_DESCRIBE_ENUM(ReplyCheckUse, development, report, refuse, off)
 

@@ -23,14 +23,14 @@ enum class Code : std::uint8_t {
   already_exists,      // what the call would make exists
   out_of_range,        // a value beyond its limits
   resource_exhausted,  // a configured limit was reached
-  permission_denied,
-  unauthenticated,    // the client has not identified itself, or not proved it
-  unavailable,        // may work later
-  deadline_exceeded,  // no result before the deadline
-  cancelled,          // the caller gave up
-  unsupported,        // not on this machine or in this build
-  data_loss,          // stored data is damaged or missing
-  internal,           // a defect of the program or the library
+  permission_denied,   // the caller is known and has not the right
+  unauthenticated,     // the client has not identified itself, or not proved it
+  unavailable,         // may work later
+  deadline_exceeded,   // no result before the deadline
+  cancelled,           // the caller gave up
+  unsupported,         // not on this machine or in this build
+  data_loss,           // stored data is damaged or missing
+  internal,            // a defect of the program or the library
 };
 
 // "not_found", for logs and metrics.

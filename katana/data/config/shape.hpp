@@ -26,8 +26,8 @@ struct AbsentKey {
 struct Shape {
   // What a key of the configuration holds.
   enum class Kind : std::uint8_t {
-    value,  // one text
-    list,
+    value,       // one text
+    list,        // of elements of one shape
     group,       // a described struct
     dictionary,  // of any keys
   };

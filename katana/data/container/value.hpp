@@ -27,15 +27,15 @@ namespace katana::container {
 
 // What a Value holds. natural: an integer above the largest signed one.
 enum class Kind : std::uint8_t {
-  null,  // the default of a Value
-  boolean,
-  integer,
-  natural,
-  real,
-  text,
-  octets,
-  list,
-  object
+  null,     // the default of a Value
+  boolean,  // bool
+  integer,  // std::int64_t
+  natural,  // std::uint64_t above the largest std::int64_t
+  real,     // double
+  text,     // UTF-8
+  octets,   // bytes; base64 in JSON
+  list,     // of values of any kinds
+  object    // members in the order in which they were added
 };
 
 class Value;

@@ -20,23 +20,23 @@ namespace katana::jose {
 
 // Why, for programs that count or tell apart.
 enum class Reason : std::uint8_t {
-  too_long,            // more than token_bytes_max
-  malformed,           // not three parts, or a part is not base64url
-  malformed_header,    // not an object of JSON, a member twice, or of the wrong type
-  algorithm_refused,   // none, unknown, or not the one of the key
-  critical_extension,  // `crit` names what is not understood here (RFC 7515 §4.1.11)
-  wrong_type,          // `typ` or `cty` is that of another kind of token (RFC 8725 §3.11)
-  unknown_key,         // no key with this id and algorithm
-  wrong_signature,
-  malformed_claims,  // not an object of JSON, a member twice, or of the wrong type
-  missing_claim,
-  expired,
-  not_yet_valid,
-  issued_in_the_future,
-  too_old,
-  wrong_issuer,
-  wrong_audience,
-  revoked,
+  too_long,              // more than token_bytes_max
+  malformed,             // not three parts, or a part is not base64url
+  malformed_header,      // not an object of JSON, a member twice, or of the wrong type
+  algorithm_refused,     // none, unknown, or not the one of the key
+  critical_extension,    // `crit` names what is not understood here (RFC 7515 §4.1.11)
+  wrong_type,            // `typ` or `cty` is that of another kind of token (RFC 8725 §3.11)
+  unknown_key,           // no key with this id and algorithm
+  wrong_signature,       // it is not of this key and these bytes
+  malformed_claims,      // not an object of JSON, a member twice, or of the wrong type
+  missing_claim,         // the verifier requires one that is not there
+  expired,               // `exp` has passed, beyond the leeway
+  not_yet_valid,         // `nbf` has not come, beyond the leeway
+  issued_in_the_future,  // `iat` has not come, beyond the leeway
+  too_old,               // `iat` is older than the verifier accepts
+  wrong_issuer,          // `iss` is another
+  wrong_audience,        // `aud` names others only
+  revoked,               // the program has revoked it
 };
 
 // A sentence for each: "the token has expired".

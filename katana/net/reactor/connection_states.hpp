@@ -41,9 +41,10 @@ enum class ConnectionCause : std::uint8_t {
 
 // One allowed move.
 struct ConnectionTransition {
-  ConnectionState from;   // state before
-  ConnectionCause cause;  // what happened
-  ConnectionState to;     // state after
+  // `cause` in state `from` leads to state `to`.
+  ConnectionState from;
+  ConnectionCause cause;
+  ConnectionState to;
 };
 
 // Names by ConnectionState, for the diagram and messages.

@@ -43,7 +43,7 @@ enum class TransformEvent : std::uint8_t {
   opened,      // the session can be opened
   ended,       // the other side has said that it sends no more
   handed_on,   // it has done its part: hand_on() says who goes on
-  failed,
+  failed,      // nothing can be received or sent any more
 };
 
 // What one call of receive() did.

@@ -35,16 +35,16 @@ namespace katana::log {
 
 // How a value was captured; the table above has the bytes of each.
 enum class Kind : std::uint8_t {
-  boolean,  // one byte
-  character,
-  signed_integer,
-  unsigned_integer,
-  real32,
-  real64,
-  pointer,
-  text,
-  object,
-  object_end,
+  boolean,           // one byte
+  character,         // one byte
+  signed_integer,    // eight bytes
+  unsigned_integer,  // eight bytes
+  real32,            // four bytes, float
+  real64,            // eight bytes, double
+  pointer,           // eight bytes
+  text,              // length and bytes
+  object,            // its members follow
+  object_end,        // after the last member
 };
 inline constexpr std::uint8_t kind_count = 10;  // for arrays by Kind
 

@@ -39,7 +39,7 @@ namespace katana::metrics {
 // it is.
 enum class CheckKind : std::uint8_t { liveness, readiness };
 
-// One health check.
+// A health check: its function, and how long a result counts.
 struct Check {
   std::string name;                       // 1 to 100 bytes
   CheckKind kind = CheckKind::readiness;  // in /health, or in /ready

@@ -18,14 +18,14 @@ namespace katana::openapi {
 
 // What of a message is wrong.
 enum class Part : std::uint8_t {
-  operation,  // the document has none for this path and method
-  path,       // a parameter of it
-  query,
-  header,  // of the request or of the reply
-  cookie,
-  content_type,
-  content,
-  status
+  operation,     // the document has none for this path and method
+  path,          // a parameter of it
+  query,         // a parameter of it
+  header,        // of the request or of the reply
+  cookie,        // a parameter of it
+  content_type,  // a media type that the operation does not have
+  content,       // the body
+  status         // of the reply
 };
 
 struct Violation {

@@ -30,12 +30,12 @@ enum class Held : std::uint8_t {
   text,           // std::string
   integer,        // std::int64_t
   small_integer,  // std::int32_t
-  number,
-  boolean,
-  list,
-  dictionary,
-  value,  // container::Value
-  other,  // a struct, an enum, bytes, one of several types: there are no rules of it
+  number,         // double
+  boolean,        // bool
+  list,           // std::vector
+  dictionary,     // std::map
+  value,          // container::Value
+  other,          // a struct, an enum, bytes, one of several types: there are no rules of it
 };
 
 class Constraints {

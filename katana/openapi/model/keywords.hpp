@@ -26,18 +26,18 @@ namespace katana::openapi::model {
 
 // What its value has to be.
 enum class KeywordForm : std::uint8_t {
-  any,  // data, kept as it is
-  text,
-  boolean,
-  number,
-  natural,
+  any,      // data, kept as it is
+  text,     // a string
+  boolean,  // true or false
+  number,   // any number
+  natural,  // a whole number, not negative
   list,     // of anything
   names,    // a list of text
   schema,   // one
   schemas,  // a list of schemas
   map,      // of schemas
   special,  // has a function in the reader
-  dropped,
+  dropped,  // read past
 };
 
 // What generated types do about it.

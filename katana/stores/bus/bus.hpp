@@ -138,9 +138,9 @@ struct Published {
 
 // How the bus stands with its server.
 enum class BusState : std::uint8_t {
-  in_process,  // there is no server
-  connecting,  // for the first time
-  connected,
+  in_process,    // there is no server
+  connecting,    // for the first time
+  connected,     // messages go to the server and come from it
   reconnecting,  // it was connected; see Health::since
   closed,        // for good: Health::detail says why
 };

@@ -43,14 +43,14 @@ std::string_view kind_name(Kind kind) noexcept;  // "constraint_violation", for 
 
 // Which constraint a Kind::constraint_violation broke. none: the error is of another kind.
 enum class Constraint : std::uint8_t {
-  none,    // the error is of another kind
-  unique,  // also unique indexes
-  primary_key,
-  foreign_key,
-  not_null,
-  check,
-  exclusion,  // of PostgreSQL: another row stands where this one would
-  other
+  none,         // the error is of another kind
+  unique,       // also unique indexes
+  primary_key,  // the row exists
+  foreign_key,  // a row that is referred to is missing, or one that refers is left
+  not_null,     // a column without a value
+  check,        // a condition of the table
+  exclusion,    // of PostgreSQL: another row stands where this one would
+  other         // the database names none of these
 };
 std::string_view constraint_name(Constraint constraint) noexcept;  // "foreign_key", for logs
 

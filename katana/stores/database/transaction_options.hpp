@@ -17,10 +17,10 @@ namespace katana::database {
 
 // Isolation levels of SQL. A database may give a stronger one than asked for.
 enum class Isolation : std::uint8_t {
-  usual,  // what the database is configured to: read committed, mostly
-  read_committed,
-  repeatable_read,
-  serializable,
+  usual,            // what the database is configured to: read committed, mostly
+  read_committed,   // sees what was committed before each statement
+  repeatable_read,  // sees one snapshot throughout
+  serializable,     // as if transactions ran one after another; may end in a conflict
 };
 
 // What of it the backend is told.

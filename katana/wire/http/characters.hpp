@@ -16,8 +16,8 @@ enum CharacterClass : std::uint8_t {
   target_character = 1 << 2,  // what a request-target may hold, RFC 9112 §3.2 and RFC 3986: pchar
                               // "/" "?" "%" "[" "]"
   host_character = 1 << 3,    // reg-name and "%", RFC 3986 §3.2.2, without ","
-  digit_character = 1 << 4,
-  hex_character = 1 << 5,
+  digit_character = 1 << 4,   // 0-9
+  hex_character = 1 << 5,     // 0-9, a-f, A-F
   plain_path_character =
       1 << 6,  // in a path that is only these, nothing is to be decoded or resolved
   plain_host_character = 1 << 7,  // reg-name without escapes and ","

@@ -11,14 +11,14 @@ namespace katana::http {
 
 // The methods that have a name here; extension: any other token.
 enum class Method : std::uint8_t {
-  get,  // RFC 9110 §9.3, as for the next seven
-  head,
-  post,
-  put,
-  delete_,
-  connect,
-  options,
-  trace,
+  get,       // RFC 9110 §9.3.1
+  head,      // §9.3.2; the reply has no body
+  post,      // §9.3.3
+  put,       // §9.3.4
+  delete_,   // §9.3.5; `delete` is a keyword
+  connect,   // §9.3.6
+  options,   // §9.3.7
+  trace,     // §9.3.8
   patch,     // RFC 5789
   extension  // any other token: Head::method_text()
 };

@@ -46,11 +46,11 @@ enum class MultipartEvent : std::uint8_t { need_bytes, part, content, part_end, 
 //   part_too_large
 // Why a form was refused:
 enum class MultipartRefusal : std::uint8_t {
-  none,  // it was not
-  malformed,
-  head_too_large,
-  too_many_parts,
-  part_too_large
+  none,            // it was not
+  malformed,       // not multipart/form-data, or cut off
+  head_too_large,  // MultipartLimits::head_bytes_max or head_fields_max
+  too_many_parts,  // MultipartLimits::parts_max
+  part_too_large   // MultipartLimits::part_bytes_max
 };
 
 // What a part says of itself; borrowed from the input of the call that reported it.

@@ -24,22 +24,23 @@ enum class State : std::uint8_t {
 
 // What moves a connection from one state to the next.
 enum class Cause : std::uint8_t {
-  head_begins,     // the first byte of a request
-  request_ends,    // the head of a request without content, or the last of its content
-  content_begins,  // the head is complete, and a body follows
-  reply_ends,
+  head_begins,       // the first byte of a request
+  request_ends,      // the head of a request without content, or the last of its content
+  content_begins,    // the head is complete, and a body follows
+  reply_ends,        // the last byte of the reply was written
   reply_ends_early,  // before the content did, and little of that is left
   reply_ends_last,   // and the connection ends with it
-  discarded,
-  refusal,
-  end,  // the client ended between requests, or was idle for too long
+  discarded,         // the rest of a body that nothing wanted was read
+  refusal,           // see refusal.hpp
+  end,               // the client ended between requests, or was idle for too long
 };
 
 // One allowed move.
 struct Transition {
-  State from;   // state before
-  Cause cause;  // what happened
-  State to;     // state after
+  // `cause` in state `from` leads to state `to`.
+  State from;
+  Cause cause;
+  State to;
 };
 
 // Names by State, for the diagram.

@@ -15,13 +15,14 @@
 
 namespace katana::http2 {
 
-// Of the static table, by name.
+// Indexes in the static table (RFC 7541, appendix A). A pseudo-header field has the value that is
+// named here; a header has none.
 enum class StaticName : std::uint8_t {
-  authority = 1,  // RFC 7541, appendix A, as the others
-  method = 2,
-  path = 4,
-  scheme = 6,
-  status = 8,
+  authority = 1,  // :authority
+  method = 2,     // :method GET
+  path = 4,       // :path /
+  scheme = 6,     // :scheme http
+  status = 8,     // :status 200
   content_length = 28,
   content_type = 31,
   date = 33,

@@ -28,9 +28,9 @@ enum class ClientStreamCause : std::uint8_t {
   request,       // a head that is all of the request
   request_ends,  // the last of the content
   reply_ends,    // END_STREAM came
-  peer_reset,
-  own_reset,    // a malformed reply, a limit, a caller that waits no longer
-  unprocessed,  // the server goes away, and did nothing about it
+  peer_reset,    // RST_STREAM came
+  own_reset,     // a malformed reply, a limit, a caller that waits no longer
+  unprocessed,   // the server goes away, and did nothing about it
 };
 
 // One allowed move.

@@ -94,7 +94,7 @@ enum class Setting : std::uint16_t {
   max_frame_size = 5,           // of a payload, in bytes
   max_header_list_size = 6,     // of a head that is accepted
   enable_connect_protocol = 8,  // RFC 8441 §3
-  no_rfc7540_priorities = 9,
+  no_rfc7540_priorities = 9,    // RFC 9218 §2.1
 };
 
 // Those of clients are odd (RFC 9113 §5.1.1).

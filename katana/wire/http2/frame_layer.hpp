@@ -54,13 +54,13 @@ struct StreamFlow {
 // the budget paid, but for PRIORITY.
 // A frame that the layer leaves to its owner.
 enum class FrameEvent : std::uint8_t {
-  none,   // nothing for the owner
-  block,  // the last CONTINUATION of a header block: take_block()
-  priority,
-  rst_stream,
-  settings,  // apply_settings()
-  ping_ack,
-  goaway,
+  none,             // nothing for the owner
+  block,            // the last CONTINUATION of a header block: take_block()
+  priority,         // PRIORITY (RFC 9113 §5.3.2)
+  rst_stream,       // the stream ends
+  settings,         // apply_settings()
+  ping_ack,         // the answer to a PING of ours
+  goaway,           // no further streams
   window_update,    // of a stream
   priority_update,  // to a server only
   room,             // the connection's send window has grown

@@ -29,7 +29,7 @@ enum class StreamCause : std::uint8_t {
   request,       // a head that is all of the request
   request_ends,  // the last of the content, or trailers
   reply_ends,    // END_STREAM was sent
-  peer_reset,
+  peer_reset,    // RST_STREAM came
   own_reset,  // a malformed request, a handler that failed, a limit, the rest of a replied request
 };
 

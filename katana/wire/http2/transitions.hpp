@@ -11,9 +11,10 @@ namespace katana::http2 {
 // One allowed move.
 template <class State, class Cause>
 struct Transition {
-  State from;   // state before
-  Cause cause;  // what happened
-  State to;     // state after
+  // `cause` in state `from` leads to state `to`.
+  State from;
+  Cause cause;
+  State to;
 };
 
 // `from` itself if the table has no such move.

@@ -13,8 +13,8 @@ enum class Refusal : std::uint8_t {
   line_too_long,      // Limits::line_bytes_max, or info_bytes_max
   bad_arguments,      // not as many as the operation has, or not what they should be
   bad_size,           // no number, or headers larger than the message
-  message_too_large,
-  no_line_end,  // behind the bytes of a message
+  message_too_large,  // more than the limit of the machine
+  no_line_end,        // behind the bytes of a message
   count_,
 };
 

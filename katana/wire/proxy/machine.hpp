@@ -56,7 +56,7 @@ enum class Refusal : std::uint8_t {
   line,       // of version 1: too long, or not in its form
   command,    // a version, command, family or transport that is not served
   length,     // larger than header_bytes_max, or too small for its addresses or fields
-  checksum,
+  checksum,   // the CRC32C does not match
   count_
 };
 // For logs and tests.

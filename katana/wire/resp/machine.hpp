@@ -64,11 +64,11 @@ enum class Kind : std::uint8_t {
   bulk_string,    // its content in parts
   bulk_error,     // likewise
   verbatim,       // its first four bytes are the format and a colon, as in "txt:"
-  array,
-  set,
-  map,
-  push,
-  attribute,  // of the value that follows it
+  array,          // Step::count values follow
+  set,            // likewise, without order
+  map,            // Step::count values follow, a key before each value
+  push,           // not the reply to a command, such as a message of a subscription
+  attribute,      // of the value that follows it
   count_,
 };
 // For messages: "a bulk string".
@@ -79,7 +79,7 @@ enum class Event : std::uint8_t {
   need_bytes,  // call again with more behind what is not consumed
   value,       // all that there is of it, or an aggregate's beginning, or a string's
   part,        // the next of a string's content, perhaps nothing
-  refused,
+  refused,     // the bytes are no RESP, or beyond a limit
 };
 
 // What one call of next() did.

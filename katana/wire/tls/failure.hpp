@@ -26,7 +26,7 @@ enum class Failure : std::uint8_t {
   broken_record,         // bytes were changed on the way, or the other side is broken
   left,                  // the other side ended the connection in the midst of the handshake
   timed_out,             // the handshake took too long
-  other,
+  other,                 // an error of OpenSSL that is none of these
 };
 
 // Array size for counts by Failure.

@@ -19,15 +19,15 @@ namespace katana::ws {
 
 // Why a handshake is refused. text_of() has the status and the sentence of each.
 enum class HandshakeRefusal : std::uint8_t {
-  none,  // it is accepted
-  no_upgrade,
-  no_connect,
-  bad_method,
-  old_http,
-  other_version,
-  bad_key,
-  bad_subprotocols,
-  foreign_origin,
+  none,              // it is accepted
+  no_upgrade,        // no Upgrade: websocket with Connection: Upgrade
+  no_connect,        // HTTP/2: no extended CONNECT with :protocol websocket
+  bad_method,        // not GET
+  old_http,          // older than HTTP/1.1
+  other_version,     // Sec-WebSocket-Version is not 13
+  bad_key,           // Sec-WebSocket-Key is not the base64 of 16 bytes
+  bad_subprotocols,  // Sec-WebSocket-Protocol is malformed
+  foreign_origin,    // a page of another site; see HandshakeOptions::origins
   count_,
 };
 
@@ -43,7 +43,7 @@ const HandshakeRefusalText& text_of(HandshakeRefusal refusal) noexcept;
 // that it connects to (RFC 6455 §10.2), and names the page's origin; other clients name none.
 enum class Origins : std::uint8_t {
   same_host,  // that of HandshakeOptions::host; and clients that are no browsers
-  any,
+  any,        // pages of all sites
 };
 
 // What a handshake must meet.

@@ -17,12 +17,12 @@ enum class CloseCode : std::uint16_t {
   unsupported_data = 1003,  // a message of a kind that is not accepted
   none = 1005,              // never sent: a close frame had no code
   abnormal = 1006,          // never sent: there was no close frame
-  not_consistent = 1007,
-  policy = 1008,
-  too_big = 1009,
-  internal_error = 1011,
-  service_restart = 1012,  // come back, in a moment that the server has chosen
-  try_again_later = 1013,
+  not_consistent = 1007,    // text that is no UTF-8
+  policy = 1008,            // a rule of the program was broken
+  too_big = 1009,           // a message beyond a limit
+  internal_error = 1011,    // the server failed
+  service_restart = 1012,   // come back, in a moment that the server has chosen
+  try_again_later = 1013,   // the server has too much to do
 };
 
 // Limits of one connection.

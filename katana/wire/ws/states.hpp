@@ -33,9 +33,10 @@ enum class Cause : std::uint8_t {
 
 // One allowed move.
 struct Transition {
-  State from;   // state before
-  Cause cause;  // what happened
-  State to;     // state after
+  // `cause` in state `from` leads to state `to`.
+  State from;
+  Cause cause;
+  State to;
 };
 
 // Names by State, for the diagram.

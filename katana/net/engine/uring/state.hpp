@@ -130,14 +130,14 @@ struct UringWatched {
 // The user data of an entry is kind << 56 | generation << 24 | index.
 // What an entry was for; decides who gets its completion.
 enum class UringKind : std::uint8_t {
-  ignored,  // of no further interest
-  wake,     // the eventfd of wake()
-  accept,   // a listener
-  watch,    // a watched descriptor
-  receive,
-  send,
-  writable,
-  hangup
+  ignored,   // of no further interest
+  wake,      // the eventfd of wake()
+  accept,    // a listener
+  watch,     // a watched descriptor
+  receive,   // of a link
+  send,      // of a link
+  writable,  // a poll for room to send
+  hangup     // a poll for the end of a link
 };
 // The user data of an entry.
 inline std::uint64_t tag(UringKind kind, std::uint32_t index, std::uint32_t generation) {

@@ -74,7 +74,7 @@ enum class Step : std::uint8_t {
   prepare,    // PREPARE of a statement that the next units need
   look_up,    // what a type is that the table of types.hpp does not have
   command,    // of the pool's own: SET, BEGIN, DEALLOCATE …
-  commit,
+  commit,     // COMMIT of a transaction
   savepoint,  // SAVEPOINT, RELEASE or ROLLBACK TO, for a caller
 };
 

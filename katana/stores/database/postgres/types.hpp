@@ -46,7 +46,7 @@ namespace katana::database::postgres {
 // How bytes of the binary format are read and written.
 enum class Form : std::uint8_t {
   unknown,  // none of the table
-  boolean,
+  boolean,  // bool, as the next ones under the names that PostgreSQL has for them
   int2,
   int4,
   int8,

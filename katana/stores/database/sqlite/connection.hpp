@@ -49,11 +49,11 @@ struct Limits {
 enum class Command : std::uint8_t {
   begin,      // a snapshot, from its first read on
   begin_now,  // and takes the lock for writing
-  commit,
-  rollback,
-  savepoint,
-  release,
-  undo,  // to the savepoint, and releases it
+  commit,     // makes the transaction durable
+  rollback,   // undoes the transaction
+  savepoint,  // marks a place to return to
+  release,    // forgets the savepoint, and keeps what was done
+  undo,       // to the savepoint, and releases it
 };
 
 class Connection {
