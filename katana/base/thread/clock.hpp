@@ -26,7 +26,7 @@ class ManualClock {
 
   // Moves by advance() alone.
   Instant now() const noexcept { return {now_ns_.load(std::memory_order_acquire)}; }
-  // REQUIRES duration >= 0. Returns when everything that became due is queued.
+  // Not negative. Returns when everything that became due is queued.
   void advance(Duration duration);
 
  private:

@@ -42,7 +42,7 @@ using ReactorMaker = std::function<std::unique_ptr<net::Reactor>(const net::Reac
 // What was done by the time that run() returned.
 struct ServerReport {
   std::uint64_t connections = 0;  // accepted ones
-  std::uint64_t requests = 0;     // that were begun, refused ones included
+  std::uint64_t requests = 0;     // whose head was accepted
   std::uint64_t cut_off = 0;      // connections that drain_timeout or a second signal ended
   std::uint64_t failures = 0;     // handlers that threw or failed
   // Spawned tasks and runs of jobs that the same ended.

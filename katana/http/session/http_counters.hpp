@@ -26,7 +26,7 @@ struct Http2Counters {
 };
 
 struct HttpCounters {
-  std::uint64_t requests = 0;            // with a head that was read
+  std::uint64_t requests = 0;            // whose head was accepted
   std::uint64_t refused = 0;             // by the protocol: 4xx, 5xx of Refusal
   std::uint64_t handler_failures = 0;    // threw or failed: 500
   std::uint64_t handler_timeouts = 0;    // 503: handlers that took longer than their timeout

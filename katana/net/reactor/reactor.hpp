@@ -43,7 +43,7 @@ namespace katana::net {
 
 // What a reactor has counted since it was made.
 struct Counters {
-  std::uint64_t accepted = 0;         // connections that were accepted, refused ones included
+  std::uint64_t accepted = 0;         // connections that were accepted and are served here
   std::uint64_t passed_on = 0;        // accepted here, and given to a reactor that had fewer
   std::uint64_t connected = 0;        // begun by us, whatever came of it
   std::uint64_t closed = 0;           // connections that have ended, whatever side ended them

@@ -84,7 +84,7 @@ struct Counts {
 
 class Log {
  public:
-  // An Error names the option, or the output that cannot be opened.
+  // An Error names the wrong option, or what the process lacks. Outputs are opened later.
   static Result<std::unique_ptr<Log>> start(Options options);
   virtual ~Log() = default;  // stop()
 

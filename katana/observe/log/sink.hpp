@@ -47,7 +47,7 @@ enum class WhenSlow : std::uint8_t {
 
 // One output of a Log, and which records it gets.
 struct SinkOptions {
-  std::shared_ptr<Output> output = nullptr;     // REQUIRES that it is set
+  std::shared_ptr<Output> output = nullptr;     // Log::start() fails without one
   LayoutKind layout = LayoutKind::text;         // how records become bytes
   Level level = Level::trace;                   // records below it are left out
   Rotation rotation = {};                       // of file outputs; others ignore it
