@@ -147,6 +147,10 @@ struct Tank::Valve {
 
 template <class T>
 struct Bare {};
+
+template <class T>
+concept Small = sizeof(T) < 9;
+
 template <>
 struct Bare<int> {};
 
@@ -155,7 +159,7 @@ struct Bare<int> {};
         files = self.write({"katana/base/form.hpp": text})
         with tempfile.TemporaryDirectory() as folder:
             (header,) = headers.read(self.root, folder, headers.public_headers(files)).values()
-        self.assertEqual([each.name for each in headers.undocumented(header)], ["Tank", "Bare", "Bare<int>"])
+        self.assertEqual([each.name for each in headers.undocumented(header)], ["Tank", "Bare", "Small", "Bare<int>"])
         self.assertNotIn("Valve", [each.name for each in header.entities])
 
     def test_a_member_has_the_help_of_its_description_where_it_is_said(self):

@@ -338,7 +338,7 @@ def read(root, folder, files):
         compound = xml.parse(path).getroot().find("compounddef")
         kind, name = compound.get("kind"), flat(compound.find("compoundname"))
         if kind in ("class", "struct", "union", "concept"):
-            if compound.get("prot") == "public" and not hidden(name):
+            if compound.get("prot", "public") == "public" and not hidden(name):  # a concept has none
                 entity = compound_entity(compound)
                 entities.get(entity.file, []).append(entity)
         elif kind == "file":

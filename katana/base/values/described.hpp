@@ -126,6 +126,7 @@ struct Description {
   detail::FieldList<std::index_sequence_for<Fields...>, Fields...> fields;
 };
 
+// A struct that KATANA_DESCRIBE describes.
 template <class T>
 concept Described = requires(const T* type) { katana_describe(type).fields; };
 
@@ -271,6 +272,7 @@ consteval std::array<Enumerator<E>, 1 + sizeof...(More)> enumerators(Enumerator<
 
 }  // namespace rules
 
+// An enumeration that KATANA_DESCRIBE_ENUM describes.
 template <class T>
 concept DescribedEnum =
     std::is_enum_v<T> && requires(const T* type) { katana_enumerators(type).size(); };

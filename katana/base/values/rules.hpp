@@ -95,31 +95,36 @@ inline constexpr bool is_any_of = false;
 template <class... A>
 inline constexpr bool is_any_of<AnyOf<A...>> = true;
 
+// Text of a described struct: std::string alone.
 template <class T>
 concept TextMember = std::same_as<T, std::string>;
+// Bytes of a described struct; base64 in JSON.
 template <class T>
 concept BytesMember = std::same_as<T, std::vector<std::byte>>;
-// std::map, std::unordered_map and, in the order of insertion, std::vector<std::pair<…>>; the keys
-// are text.
+// Whether T is a std::vector<std::pair<std::string, …>>: a dictionary in the order of insertion.
 template <class T>
 inline constexpr bool is_vector_of_pairs = false;
 template <class V>
 inline constexpr bool is_vector_of_pairs<std::vector<std::pair<std::string, V>>> = true;
+// A dictionary whose keys are text: std::map, std::unordered_map, or a vector of pairs.
 template <class T>
 concept DictionaryMember = is_vector_of_pairs<T> || requires {
   requires std::same_as<typename T::key_type, std::string>;
   typename T::mapped_type;
 };
+// A list: any container with push_back(), such as std::vector.
 template <class T>
 concept ListMember = !TextMember<T> && !BytesMember<T> && !DictionaryMember<T> &&
                      requires(T list, typename T::value_type item) {
                        list.push_back(std::move(item));
                        list.size();
                      };
+// Whether T is a std::variant.
 template <class T>
 inline constexpr bool is_variant = false;
 template <class... T>
 inline constexpr bool is_variant<std::variant<T...>> = true;
+// A number of at most 64 bits; bool is none.
 template <class T>
 concept NumberMember =
     (std::integral<T> || std::floating_point<T>) && !std::same_as<T, bool> && sizeof(T) <= 8;

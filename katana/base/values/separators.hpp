@@ -34,6 +34,7 @@ struct Separator {
 // In the place of a separator: names with brackets.
 inline constexpr char nested_names = '[';
 
+// A struct with a katana_separators() of its own namespace, as above.
 template <class T>
 concept HasSeparators = requires(const T* type) { katana_separators(type).size(); };
 

@@ -66,6 +66,7 @@ class ShortText {
 template <class T>
 struct TextForm;
 
+// A type with a TextForm.
 template <class T>
 concept TextFormed = requires(const T& value, Bytes text) {
   { TextForm<T>::expected } -> std::convertible_to<Bytes>;

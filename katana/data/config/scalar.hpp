@@ -70,6 +70,7 @@ std::string write_name(std::span<const EnumeratorValue> names, std::size_t size,
 
 }  // namespace detail
 
+// A type that one text of the configuration can be.
 template <class T>
 concept Scalar = std::same_as<T, bool> || NumberMember<T> || TextMember<T> || DescribedEnum<T> ||
                  TextFormed<T> || std::same_as<T, Duration> || std::same_as<T, ByteCount>;

@@ -142,6 +142,7 @@ class Watcher {
   ~Watcher() = default;
 };
 
+// What an engine calls; see above. All calls are made within turn().
 template <class S>
 concept Sink =
     requires(S sink, Link link, Listener listener, Bytes bytes, std::size_t count, Closed closed,
@@ -154,6 +155,7 @@ concept Sink =
       sink.on_turn(now);
     };
 
+// The members of an engine; see above.
 template <class E>
 concept Engine =
     requires(E engine, const E same, Link link, std::span<const iovec> gathered,

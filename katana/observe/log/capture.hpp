@@ -78,6 +78,7 @@ constexpr CapturedText capture_text(Bytes text) noexcept {
   return {text.substr(0, text_bytes_max), text.size() > text_bytes_max};
 }
 
+// Captured as text: what converts to Bytes, and what has bytes().
 template <class T>
 concept Textual = std::convertible_to<const T&, Bytes> || requires(const T& text) {
   { text.bytes() } -> std::same_as<Bytes>;
@@ -95,14 +96,18 @@ inline constexpr bool is_field = false;
 template <class T>
 inline constexpr bool is_field<Field<T>> = true;
 
+// An integer of at most 64 bits; bool and char, too.
 template <class T>
 concept Integral64 = std::integral<T> && sizeof(T) <= 8;
+// Captured as its number; an enum class is described instead.
 template <class T>
 concept PlainEnum = std::is_enum_v<T> && std::convertible_to<T, std::int64_t>;
+// Captured as an address: nullptr and pointers to void.
 template <class T>
 concept Pointer = std::same_as<T, std::nullptr_t> ||
                   (std::is_pointer_v<T> && std::is_void_v<std::remove_pointer_t<T>>);
 
+// What an argument or a field of a record may be.
 template <class T>
 concept Loggable =
     Integral64<T> || PlainEnum<T> || std::same_as<T, float> || std::same_as<T, double> ||
