@@ -112,24 +112,25 @@ struct ApplicationOptions {
   std::string version = "0";     // for --version
   std::string about = {};        // for --help
   std::string config_file = {};  // read when --config is not given, and it is there
-  // That it may use, picked by the scheme of database.url, as {app::sqlite()}; empty: no database,
-  // and none is linked. The program's Settings describe `database`, as SettingsWithDatabase does.
+  // The databases that the program can use, as {app::sqlite()}; the scheme of database.url picks
+  // one. Empty: no database, and none is linked. The program's Settings describe `database`, as
+  // SettingsWithDatabase does.
   DatabaseDrivers database = {};
-  // A client::HttpClient, made from the settings `client`, is in the registry.
+  // True: the registry has a client::HttpClient, made from the settings `client`.
   bool http_client = false;
-  // What that client decodes contents with; compression() and decompression() have theirs.
+  // Codecs with which that client decodes bodies; compression() and decompression() have their own.
   coding::Codecs http_client_codecs = {};
-  // Of the program: applied when database.migrations names no folder.
+  // Migrations that the program carries; applied when database.migrations names no folder.
   std::vector<database::MigrationFile> migrations = {};
-  // Beside those of the settings: outputs that the program has itself.
+  // Outputs of the log that the program has itself, beside those of the settings.
   std::vector<log::SinkOptions> sinks = {};
   // Variables that begin so are configuration; empty: none are. Not taken from the name, because
   // Kubernetes sets USERS_PORT and the like for every service of a namespace.
   std::string environment_prefix = "KATANA_";
-  // Variables that begin with the prefix and are for somebody else.
+  // Variables that begin with the prefix and belong to something else.
   std::vector<std::string> environment_others = {};
-  // Files and folders that the program uses and no setting names, for process.sandbox: to read, as
-  // those of static_files(), and to write.
+  // Files and folders that the program uses and that no setting names, for process.sandbox: those
+  // to read, such as the folders of static_files(), and those to write.
   std::vector<std::string> reads = {};
   std::vector<std::string> writes = {};
   // The renderer of the page that shows its OpenAPI documents where the settings `docs` say so:
@@ -152,40 +153,40 @@ class ApplicationCore {
   ApplicationCore(const ApplicationCore&) = delete;
   ApplicationCore& operator=(const ApplicationCore&) = delete;
 
-  // f(registry::Registry&): what the program wants to have made. Returns nothing or Result<void>.
+  // f(registry::Registry&): registers services. Returns nothing or Result<void>.
   template <class F>
   void services(F f) {
     add_services_ = [f = std::move(f)](registry::Registry& registry) mutable {
       return as_result([&] { return f(registry); });
     };
   }
-  // f(const registry::Services&, Router&): what it serves. Returns nothing or Result<void>.
+  // f(const registry::Services&, Router&): adds routes. Returns nothing or Result<void>.
   template <class F>
   void routes(F f) {
     add_routes_ = [f = std::move(f)](const registry::Services& services, Router& router) mutable {
       return as_result([&] { return f(services, router); });
     };
   }
-  // f(const registry::Services&, Group&): pages for those who run the program, such as a dashboard:
-  // behind the guard of /metrics (http/server/operations.hpp), and on the operations listener, if
-  // there is one. Their paths are not the program's own as well. Returns nothing or Result<void>.
+  // f(const registry::Services&, Group&): adds pages for operators, such as a dashboard. They have
+  // the guard of /metrics (http/server/operations.hpp) and are on the operations listener, if there
+  // is one. Their paths must differ from the program's own. Returns nothing or Result<void>.
   template <class F>
   void operations(F f) {
     add_operations_ = [f = std::move(f)](const registry::Services& services, Group& group) mutable {
       return as_result([&] { return f(services, group); });
     };
   }
-  // f(const registry::Services&): once connections are accepted, on the thread of start(). Returns
-  // nothing or Result<void>; an Error fails the start.
+  // f(const registry::Services&): called once connections are accepted, on the thread of start().
+  // Returns nothing or Result<void>; an Error fails the start.
   template <class F>
   void on_start(F f) {
     start_hooks_.push_back([f = std::move(f)](const registry::Services& services) mutable {
       return as_result([&] { return f(services); });
     });
   }
-  // f(const registry::Services&), of a program that had started: on the thread of stop(), when
-  // requests are finished or cut off and before any part stops; the last one added is the first.
-  // Returns nothing or Result<void>; the log has an Error, and the end goes on.
+  // f(const registry::Services&): called if the program had started, on the thread of stop(), when
+  // requests are finished or cut off and before any part stops. The last one added runs first.
+  // Returns nothing or Result<void>; an Error is logged, and the end goes on.
   template <class F>
   void on_stop(F f) {
     stop_hooks_.push_back([f = std::move(f)](const registry::Services& services) mutable {
@@ -224,40 +225,40 @@ class ApplicationCore {
   Result<void> spawn(F f, std::string name = {}) {
     return spawn_function(with_services(std::move(f)), std::move(name));
   }
-  // A system that the program uses, such as app::nats(); see part.hpp. Before start().
+  // Adds a system that the program uses, such as app::nats(); see part.hpp. Before start().
   void use(std::unique_ptr<Part> part) { parts_.add(std::move(part)); }
-  // One more step of the start, without settings. It may need "configuration", "log", "metrics",
+  // Adds a step to the start, without settings. It may need "configuration", "log", "metrics",
   // "pools", "database", "services" and other parts; routes come after all of them.
   void part(StartStep step) { steps_.push_back(std::move(step)); }
 
-  // For main(): all of the below. The exit status.
+  // For main(): reads the command line, starts, serves and stops. Returns the exit status.
   int run(int count, const char* const* arguments);
 
   Result<void> start(const CommandLine& line = {});
   // Inside of a process that is not the program's: see embedding.hpp. serve() then only reports, of
   // a reactor that has stopped; shutdown() has it drain.
   Result<void> start(const CommandLine& line, Embedding embedding);
-  // Until a signal.
+  // Returns after a signal or shutdown().
   server::ServerReport serve();
   // Ends serve() as SIGTERM does, of this application alone. At any time, also before start(): then
   // nothing is served. Called again, it does nothing. Any thread.
   void shutdown() noexcept;
-  // In the reverse order of the start. The destructor calls it.
+  // Stops in the reverse order of the start. The destructor calls it.
   void stop() noexcept;
 
-  // Whether it only says what it serves (--print-openapi): a part, or what makes a service, may
-  // leave out what needs a network.
+  // True while the program only prints its documents (--print-openapi): a part, or the factory of a
+  // service, may leave out what needs a network.
   bool describes() const noexcept { return describes_; }
 
-  // Once started.
+  // REQUIRE that start() has succeeded. The port and URL are those of the first listener.
   std::uint16_t port() const noexcept { return server_->port(); }
   std::string url() const { return server_->url(); }
   const server::HttpServer& server() const noexcept { return *server_; }
   log::Log& log() noexcept { return *log_; }
-  // The program's name, and what else it was made with.
+  // As given to the constructor.
   const ApplicationOptions& options() const noexcept { return options_; }
   const registry::Services& services() const noexcept { return *services_; }
-  // What its routes say about themselves: Service::documents().
+  // The documents of its routes: Service::documents().
   std::vector<ServiceDocument> documents() const {
     return service_ ? service_->documents() : std::vector<ServiceDocument>();
   }
@@ -276,7 +277,7 @@ class ApplicationCore {
   virtual Result<config::Reloaded> load_again() = 0;
   // The current values; a reader may keep them across a reload. Any thread.
   virtual std::shared_ptr<const ApplicationSettings> settings() const = 0;
-  // Of what is loaded; null: no part has it.
+  // The settings of a part; null: no part has this group.
   virtual std::shared_ptr<const void> settings_of_part(Bytes group) const = 0;
   virtual std::vector<std::string> setting_notes() const = 0;  // see Config::notes()
   // The texts behind --print-config, --print-defaults and --print-schema; secrets are not shown.
@@ -284,7 +285,7 @@ class ApplicationCore {
   virtual std::string print_defaults(config::Additions additions) const = 0;
   virtual std::string print_schema(config::Additions additions) const = 0;
   virtual void register_settings(registry::Registry& registry) = 0;
-  virtual void tell_settings() = 0;  // to who asked to hear of a reload
+  virtual void tell_settings() = 0;  // tells what subscribed to reloads
 
  private:
   template <class Call>
@@ -455,9 +456,10 @@ class Application final : public ApplicationCore {
       : ApplicationCore(std::move(options)), check_(check) {}
   ~Application() override { stop(); }
 
-  // Once started.
+  // REQUIRES that start() has succeeded.
   const config::Config<Settings>& config() const noexcept { return *config_; }
-  // f(const Settings&), after a reload that changed something; on a thread of the pool "work".
+  // f(const Settings&): called after a reload that changed something, on a thread of the pool
+  // "work".
   void on_reload(std::function<void(const Settings&)> f) { listeners_.push_back(std::move(f)); }
 
  private:

@@ -1,27 +1,27 @@
-// EventTopic: server-sent events (HTML §9.2.6, text/event-stream). One publishes, every subscriber
-// is told, on whichever reactor its connection is.
+// EventTopic: server-sent events (HTML §9.2.6, text/event-stream). publish() sends an event to
+// every subscriber, on any reactor.
 //
 //   EventTopic prices({.events_kept_max = 100});
 //   router.get("/prices", [&](const RequestView& request) { return prices.subscribe(request); });
 //   prices.publish({.data = R"({"tea":3})", .name = "price"});   // from any thread
 //
-// With a key an event is for those who asked for that key, and for those who asked for all:
+// An event with a key goes to subscribers of that key, and to subscribers of all events:
 //
 //   router.get("/orders", [&](const RequestView& request) {
 //     return orders.subscribe(request, {"user:" + user_of(request)});
 //   });
 //   orders.publish({.data = json, .key = "user:" + order.user});
 //
-// With a bus and a name it is one topic of all processes: its events are a stream of the bus, which
-// gives them their numbers, and each process has the last of them in memory. So a reader that comes
-// again, to whichever process, goes on where it was.
+// With a bus and a name it is one topic of all processes. Its events are a stream of the bus, which
+// numbers them, and each process keeps the last of them in memory. A reader that reconnects to any
+// process goes on where it was.
 //
 //   EventTopic prices({.bus = &bus, .name = "prices"});
 //   app.on_start([&] { return app.spawn([&] { return prices.follow(); }, "events"); });
 //
-// follow() goes on whatever becomes of the servers and the stream. What was lost with them is told
-// to each reader in its place, as an event "lost". A stream that cannot be read makes the bus not
-// ready (bus::Health), and its log says why.
+// follow() continues through losses of servers and of the stream. Events that were lost with them
+// are told to each reader as an event "lost". A stream that cannot be read makes the bus not ready
+// (bus::Health), and its log says why.
 //
 //   id           every event has one. A reader that comes again with Last-Event-ID is told what it
 //                missed, as far as it is kept; also after a restart, when that is all that is kept.
@@ -81,15 +81,15 @@ struct EventTopicOptions {
   std::size_t bytes_kept_max = 1024 * 1024;  // bytes of the same; the older events go first
   std::size_t event_bytes_max = 64 * 1024;   // of data and name; publish() fails above it
   std::size_t subscribers_max = 1024;        // of all reactors; more are answered 503
-  // Of the events that are kept, so many are told to a reader that comes for the first time.
+  // So many of the kept events are sent to a reader that connects for the first time.
   std::size_t recent_for_new = 0;
   Duration heartbeat = seconds(15);
-  Duration retry = seconds(2);  // 0: not said
-  // Tells the ids of one life of the program from those of another. 0: the time at construction.
-  // With a bus it is not used: ids are of the stream, the same in every process.
+  Duration retry = seconds(2);  // 0: none is sent
+  // Tells the ids of one run of the program from those of another. 0: the time at construction. Not
+  // used with a bus: there the ids are of the stream, the same in every process.
   std::uint64_t epoch = 0;
-  // With a name, of letters, digits, '-' and '_': the subject "events.NAME" and the stream
-  // "events-NAME" of that bus. Null: of this process.
+  // Together with a name of letters, digits, '-' and '_': the subject "events.NAME" and the stream
+  // "events-NAME" of that bus. Null: a topic of this process.
   bus::Bus* bus = nullptr;
   std::string name = {};
 };
@@ -98,7 +98,7 @@ struct EventTopicOptions {
 struct EventTopicStatistics {
   std::uint64_t published = 0;     // calls of publish() that succeeded
   std::uint64_t delivered = 0;     // given to connections
-  std::uint64_t lost = 0;          // that readers were not told, as far as that was counted
+  std::uint64_t lost = 0;          // events that readers missed, as far as that was counted
   std::uint64_t gaps = 0;          // times that readers were told "lost" without a number
   std::uint64_t disconnected = 0;  // slow readers, by SlowReader::disconnect
   std::uint64_t refused = 0;       // no more subscribers than subscribers_max
@@ -122,12 +122,14 @@ class EventTopic {
   // Of a topic with a bus: takes over what its stream has, and what comes, until the reactor
   // drains. On one reactor of the process; its frame, once.
   Task<void> follow();
-  // The reply: 200 and a stream that does not end by itself. All events, whatever their keys.
+  // Returns 200 with a stream of all events, whatever their keys. It ends when the client leaves or
+  // the server drains.
   Reply subscribe(const RequestView& request);
-  // The events of these keys, and those without a key. No keys: those without a key alone.
+  // The same with the events of these keys, and those without a key. No keys: only those without a
+  // key.
   Reply subscribe(const RequestView& request, std::vector<std::string> keys);
   EventTopicStatistics statistics() const;
-  // The events from that number on that are kept, each as a reader is sent it. For tests.
+  // The kept events from that number on, as they are sent. For tests.
   std::vector<std::shared_ptr<const std::string>> kept_from(std::uint64_t number) const;
 
  private:

@@ -39,12 +39,12 @@ namespace katana {
 // so readers on any thread do not disturb each other.
 class SpillFile {
  public:
-  // Fails with resource_exhausted when forms have as many files open as `limits` lets them.
+  // Fails Fails with resource_exhausted when forms have as many open files as `limits` allows.
   static Result<std::shared_ptr<SpillFile>> create(const FormLimits& limits);
-  // What forms without a limit of their own have, of the whole process: http.form_files_max.
+  // The limit of the process for forms without their own: http.form_files_max.
   static void set_files_max(std::size_t files) noexcept;
   static std::size_t files_max() noexcept;
-  // How many are open in this process.
+  // Files that forms of this process have open.
   static std::size_t count_open() noexcept;
 
   SpillFile(SpillFile&&) = delete;
@@ -78,21 +78,21 @@ struct FormPart {
 
   // Whether content() reads the file; false: it is in `text`.
   bool in_file() const noexcept { return file != nullptr; }
-  // The content, wherever it is; of a file that cannot be read an Error.
+  // The content from memory or the file. An Error: the file cannot be read.
   Result<std::string> content() const;
 };
 
-// All parts, in their order.
+// A whole form.
 struct Form {
   std::vector<FormPart> parts;  // in the order of the request
-  // The first of that name; null when there is none.
+  // The first part of that name; null: there is none.
   const FormPart* find(Bytes name) const noexcept;
 };
 
-// The form, or the reply that says what is wrong with it.
+// The form, or the reply that rejects it.
 using FormResult = std::expected<Form, Reply>;
 
-// Reads all of the content.
+// Reads the whole body.
 Task<FormResult> read_form(Request request, ContentReader content,
                            FormLimits limits = FormLimits::defaults());
 

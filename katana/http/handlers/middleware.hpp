@@ -71,7 +71,7 @@ enum class Phase : std::uint8_t {
 // before they are sent. In `after` the content of the request is gone when the handler was a
 // coroutine that waited and did not take a Request.
 struct Middleware {
-  // A reply: the answer, and no handler is called. None: the request goes on.
+  // A reply answers the request, and no handler is called. None: the request goes on.
   std::function<std::optional<Reply>(const RequestView&)> before = {};
   // As `before`, and called in front of it, for what depends on the connection or the time.
   std::function<std::optional<Reply>(const RequestView&, session::Exchange&)> admit = {};
@@ -80,17 +80,17 @@ struct Middleware {
   std::function<void(const RequestView&, session::Exchange&, Reply&)> amend = {};
   // The content of requests is decoded; see decompression() in http/middleware/compression.hpp.
   std::shared_ptr<const DecompressionOptions> decoding = {};
-  // What is wrong with its options, for Router::build() to say; empty: nothing.
+  // What is wrong with its options, for Router::build() to report; empty: nothing.
   std::string mistake = {};
   // Which clients may pass it; null: all. See identity/auth.
   std::shared_ptr<const SecurityDocumentation> security = {};
-  // What it asks of requests and may answer, for OpenAPI; null: nothing.
+  // Headers and replies of requests that pass it, for OpenAPI; null: none.
   std::shared_ptr<const RequestDocumentation> words = {};
   // What Group::use() makes of a function; called behind `before`.
   std::shared_ptr<const detail::MiddlewareFunction> function = {};
   Phase phase = Phase::any;
-  // It limits what reaches the handler, as rates and places do, so that a shared reply may pass it
-  // by. Other middleware of Phase::any that may answer is refused by build() behind Phase::shared.
+  // It limits the work of handlers, as rate limits do, so that a shared reply may pass it by.
+  // build() refuses other middleware of Phase::any that may answer behind Phase::shared.
   bool limits_work = false;
 };
 

@@ -45,14 +45,14 @@ class Literal {
   Bytes bytes_;
 };
 
-// What a reply copies, so that it may be gone when the reply is sent.
+// Text that a reply copies; it may be gone when the reply is sent.
 template <class T>
 concept CopiedContent = std::same_as<T, std::string> || std::same_as<T, Bytes>;
 
-// Where a streamed reply's content goes.
+// The destination of a streamed reply's body.
 class ContentSink {
  public:
-  // False: no room at present; nothing was taken.
+  // False: there is no room at present, and nothing was taken.
   virtual bool write(Bytes content) noexcept = 0;
   // As much of the part as there is room for, taken off its front; without a copy where the
   // connection can send the file itself. True: all of it. Throws std::runtime_error when the file
@@ -66,13 +66,13 @@ class ContentSink {
   ~ContentSink() = default;
 };
 
-// The reply that a ContentSource is the content of; lives as long as the source. Its reactor's
-// thread.
+// A streamed reply, seen from its ContentSource; lives as long as that. Its reactor's thread.
 class ContentStream {
  public:
-  // There is something to produce() again. May call it, and may destroy the source.
+  // Asks for a call of produce(), because there is something to write. May call it at once, and may
+  // destroy the source.
   virtual void wake() noexcept = 0;
-  // The source may be silent for as long as it likes: its time does not run.
+  // The source may be silent without limit: its time does not run.
   virtual void set_patient() noexcept = 0;
   virtual net::Reactor& reactor() noexcept = 0;
 
@@ -80,7 +80,7 @@ class ContentStream {
   ~ContentStream() = default;
 };
 
-// Makes a streamed reply's content, when there is room for it.
+// Produces the body of a streamed reply when there is room for it.
 class ContentSource {
  public:
   virtual ~ContentSource() = default;
@@ -89,10 +89,9 @@ class ContentSource {
   // Writes until the sink has no room, or there is nothing to write at present. True: everything is
   // written. Called when there is room again, and by ContentStream::wake().
   virtual bool produce(ContentSink& sink) = 0;
-  // The server is going to end: a source that would go on for ever wakes its stream to come to its
-  // end.
+  // The server is about to stop: a source that would go on for ever wakes its stream and ends.
   virtual void drain() noexcept {}
-  // Memory that it keeps because the client has not taken what is in it.
+  // Bytes that it keeps because the client has not taken them.
   virtual std::size_t held_bytes() const noexcept { return 0; }
 
   static void* operator new(std::size_t bytes) { return recycler::allocate(bytes); }
@@ -110,7 +109,7 @@ struct PreparedReply;
 
 class Reply {
  public:
-  // No content.
+  // A reply without a body.
   explicit Reply(unsigned status = 204) noexcept { set_status(status); }
 
   // 200 with text/plain. A literal is referred to, a Text taken, anything else copied.
@@ -120,7 +119,7 @@ class Reply {
   static Reply text(const T& content) {
     return text(Text(content));
   }
-  // 200 with markup that was made already; html() of http/handlers/html.hpp escapes values.
+  // 200 with finished markup; html() of http/handlers/html.hpp escapes values.
   static Reply html(Literal content) noexcept { return {200, "text/html; charset=utf-8", content}; }
   static Reply html(Text content) noexcept {
     return {200, "text/html; charset=utf-8", std::move(content)};
@@ -129,7 +128,7 @@ class Reply {
   static Reply html(const T& content) {
     return html(Text(content));
   }
-  // JSON text that was made already.
+  // 200 with finished JSON text.
   static Reply json(Literal content) noexcept { return {200, "application/json", content}; }
   static Reply json(Text content) noexcept { return {200, "application/json", std::move(content)}; }
 
@@ -144,7 +143,7 @@ class Reply {
   // percent-encoded; with a control character in it, or another status, the reply is invalid. A
   // location made of what a user sent may name another host.
   static Reply redirect(Bytes location, unsigned status = 303);
-  // A file, or the parts of it that were asked for: http/handlers/file_reply.hpp.
+  // A file, or the requested ranges of it: http/handlers/file_reply.hpp.
   static Reply file(const RequestView& request, const std::string& path);
   static Reply file(const RequestView& request, const std::string& path,
                     const FileReplyOptions& options);
@@ -164,7 +163,7 @@ class Reply {
   template <CopiedContent T>
   Reply(unsigned status, Literal type, const T& content) : Reply(status, type, Text(content)) {}
 
-  // Content of any size in bounded memory. `length` when it is known, else http::unknown_length.
+  // A body of any size in bounded memory. `length` when it is known, else http::unknown_length.
   static Reply stream(Literal type, std::int64_t length,
                       std::unique_ptr<ContentSource> source) noexcept;
   // `produce(ContentSink&)` returns true when everything is written.
@@ -184,14 +183,14 @@ class Reply {
     if (status < 200 || status > 599) flaws_ |= is_invalid;
     return *this;
   }
-  // Adds a field. Refused, and the reply invalid, when name or value are malformed, or when the
-  // name is one that the protocol sets itself (Content-Length, Transfer-Encoding, Connection, Date,
-  // Server, Content-Type).
+  // Adds a header. The reply becomes invalid if name or value are malformed, or if the protocol
+  // sets this header itself (Content-Length, Transfer-Encoding, Connection, Date, Server,
+  // Content-Type).
   Reply& add_field(Bytes name, Bytes value);
   Reply with(Bytes name, Bytes value) && { return std::move(add_field(name, value)); }
-  // A type that is not known in advance: echoed, looked up. Refused like a field.
+  // Sets a media type that is not known in advance. A malformed one makes the reply invalid.
   Reply& set_content_type(Bytes type);
-  // The connection ends after this reply.
+  // Closes the connection after this reply.
   Reply& close() noexcept {
     close_ = true;
     return *this;

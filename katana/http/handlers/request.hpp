@@ -35,11 +35,11 @@ class RequestView {
 
   http::Method method() const noexcept { return head_->method(); }     // or Method::extension
   Bytes method_text() const noexcept { return head_->method_text(); }  // with its case, as sent
-  // As it was sent.
+  // The target as it was sent.
   Bytes target() const noexcept { return head_->target(); }
-  // Normalised: percent-decoded once and without dot segments (see wire/http/url.hpp).
+  // The path, percent-decoded once and without dot segments (see wire/http/url.hpp).
   Bytes path() const noexcept { return path_; }
-  // Raw, without "?".
+  // The query as it was sent, without "?".
   Bytes query() const noexcept { return query_; }
   // The host, with the port if it was sent, that the request is for: the authority of the target,
   // or Host, or `:authority`. They agree where there are two (a request in which they do not is
@@ -52,10 +52,11 @@ class RequestView {
   session::Client client() const noexcept KATANA_VIEW;
   // Where client() comes from; null: nowhere.
   session::ClientSource* source() const noexcept { return source_; }
-  // The first field of that name, ignoring case.
+  // The first header of that name, ignoring case.
   std::optional<Bytes> field(Bytes name) const noexcept { return head_->find(name); }
   const http::Head& head() const noexcept { return *head_; }
-  // What the pattern's parameters stand for; may still hold "%2F" and "%25", which Path<T> decodes.
+  // The values of the pattern's parameters. They may still hold "%2F" and "%25", which Path<T>
+  // decodes.
   const PathParameters& parameters() const noexcept { return *parameters_; }
   Bytes content() const noexcept { return content_; }
 
@@ -88,7 +89,7 @@ class Request {
   std::optional<Bytes> field(Bytes name) const noexcept KATANA_VIEW { return view().field(name); }
   const PathParameters& parameters() const noexcept KATANA_VIEW { return view().parameters(); }
   Bytes content() const noexcept KATANA_VIEW { return view().content(); }
-  // What it owns, its copies together.
+  // Bytes that it and its copies hold together.
   std::size_t held_bytes() const noexcept;
 
  private:

@@ -44,9 +44,9 @@ namespace registry {
 class Services;
 }
 
-// Of one route, where it differs from RouteDefaults.
+// Options of one route, where it differs from RouteDefaults.
 struct RouteOptions {
-  // As in RouteDefaults; none: as Router::defaults() says.
+  // As in RouteDefaults; none: the value of Router::defaults() counts.
   std::optional<std::uint64_t> content_bytes_max = {};
   std::optional<std::uint64_t> streamed_bytes_max = {};
   // How long the handler, with the middleware in front of it, may take, and how long it may be
@@ -55,17 +55,17 @@ struct RouteOptions {
   Duration timeout = {};
 };
 
-// What becomes of a reply that departs from the OpenAPI description of its operation.
+// What happens to a reply that does not match the OpenAPI description of its operation.
 enum class ReplyChecks : std::uint8_t {
   off,     // no check
   report,  // it is sent, and each place that departs is reported once
   refuse,  // 500 is sent instead, and reported
 };
 
-// What a service says about itself, such as an OpenAPI document.
+// A description that a service gives of itself, such as an OpenAPI document.
 struct ServiceDocument {
-  std::string name = {};  // of several: "public"
-  std::string path = {};  // that serves it; empty: none
+  std::string name = {};  // tells several documents apart: "public"
+  std::string path = {};  // at which it is served; empty: it is not
   std::string text = {};  // JSON
 };
 
@@ -129,23 +129,23 @@ class Group {
     return *this;
   }
   Group group(std::string_view prefix) const;
-  // From here on a route of this group, and of groups made from it, is an error of build() unless a
-  // policy says who may use it (identity/auth/policy.hpp), or anonymous() that anybody may.
+  // From here on a route of this group, and of groups made from it, is an error of build() unless
+  // it has a policy (identity/auth/policy.hpp) or anonymous().
   Group& deny_by_default() noexcept {
     denies_by_default_ = true;
     return *this;
   }
-  // The same group without what authenticates and what decides, for routes that are open to all:
+  // The same group without authentication and policies, for routes that are open to all:
   // api.anonymous().post("/login", log_in).
   Group anonymous() const;
-  // What the middleware of the group says about who may use its routes, outermost first.
+  // The security requirements of the group's middleware, outermost first.
   std::vector<const SecurityDocumentation*> security() const;
-  // What it asks of requests with this method, and may answer, outermost first.
+  // The headers and replies that the group's middleware documents for this method, outermost first.
   std::vector<const RequestDocumentation*> words(http::Method method) const;
   std::string_view prefix() const noexcept { return prefix_; }
 
-  // Serves the pattern below the prefix, by a function with parameters that the request fills. What
-  // is wrong with either is an error of Router::build(). GET serves HEAD, too.
+  // Serves the pattern below the prefix with a function whose parameters the request fills. A
+  // mistake in either is an error of Router::build(). GET serves HEAD, too.
   template <class F>
   Group& get(std::string_view pattern, F handler, RouteOptions options = {}) {
     return route(http::Method::get, pattern, std::move(handler), options);
@@ -171,9 +171,9 @@ class Group {
   Group& any(std::string_view pattern, F handler, RouteOptions options = {}) {
     return route(std::nullopt, pattern, std::move(handler), options);
   }
-  // WebSocket connections under the pattern, which serves nothing else with GET: see websocket.hpp.
-  // `make_handler` takes what a plain handler takes, and gives a std::unique_ptr<WebSocketHandler>,
-  // or a Result.
+  // Serves WebSocket connections under the pattern, which then serves no other GET: see
+  // websocket.hpp. `make_handler` takes the parameters of a plain handler, and returns a
+  // std::unique_ptr<WebSocketHandler>, or a Result of one.
   template <class F>
     requires(!std::convertible_to<F, WebSocketCallbacks>)
   Group& websocket(std::string_view pattern, F make_handler, WebSocketRules rules = {}) {
@@ -205,17 +205,17 @@ class Group {
     return *this;
   }
 
-  // A document about what is served. build() calls `make`, once every route is there, and takes its
-  // Error for one of its own.
+  // Adds a document about the service. build() calls `make` once every route is there, and reports
+  // its Error as its own.
   Group& document(std::function<Result<ServiceDocument>()> make);
-  // Whether there will be one.
+  // Whether a document was added.
   bool has_document() const noexcept;
-  // build() calls it with all of them, once they are made.
+  // build() calls it with all documents, once they are made.
   Group& on_documents(std::function<void(const std::vector<ServiceDocument>&)> tell);
 
-  // What Router::check_replies() said.
+  // The value given to Router::check_replies().
   ReplyChecks reply_checks() const noexcept;
-  // What Router::defaults() said.
+  // The value given to Router::defaults().
   std::uint64_t check_steps_max() const noexcept;
 
   // Serves the files below `folder` at and below `prefix`: files("/static", "public") answers GET
@@ -240,33 +240,33 @@ class Group {
 class Router : public Group {
  public:
   Router();
-  // Clients see what went wrong: the whole chain of causes of an error or an exception, with
-  // statements of a database and names of its tables. A browser gets a page, everybody else a
-  // problem document. Off unless it is called.
+  // Shows clients the causes of failures: the whole chain of an error or exception, with SQL and
+  // table names. A browser gets a page, any other client a problem document. Off unless it is
+  // called.
   Router& development(bool on = true) noexcept;
-  // For routes that are added after this call. An Application says what http.routes has.
+  // Applies to routes that are added after this call. An Application passes http.routes.
   Router& defaults(const RouteDefaults& defaults) noexcept;
   // Behind the middleware of every route that is added after this call: its `after` and `amend` see
   // what handlers answer before anybody else does. One; the last call counts.
   Router& innermost(Middleware middleware);
-  // For routes of openapi::ContractRoutes that are added after this call and do not say otherwise.
-  // openapi::check_replies() is for those of the service's own documents as well.
+  // Applies to routes of openapi::ContractRoutes that are added after this call and do not say
+  // otherwise. openapi::check_replies() covers the service's own documents as well.
   Router& check_replies(ReplyChecks checks) noexcept;
-  // Where Inject<T> takes services from; they outlive the Service. An Application calls it.
+  // The services for Inject<T>; they outlive the Service. An Application calls it.
   Router& services(const registry::Services& services) noexcept;
-  // Everything that is wrong with any call, one a line, with the routes it is about.
+  // Builds the Service. The Error has every mistake, one a line, with the routes that it concerns.
   Result<Service> build() &&;
 };
 
-// What a Router has become: immutable, and shared by all reactors. Copies share it.
+// An immutable service, shared by all reactors. Copies share it.
 class Service {
  public:
   std::size_t route_count() const noexcept;  // routes of all groups
   // The mark of a route, by the order of registration. REQUIRES index < route_count().
   const session::RouteMark& mark(std::uint32_t index) const noexcept;
-  // In the order in which they were added.
+  // The documents in the order in which they were added.
   const std::vector<ServiceDocument>& documents() const noexcept;
-  // As the dispatcher sees it.
+  // For the dispatcher.
   const detail::BuiltService& built() const noexcept { return *built_; }
 
  private:

@@ -68,15 +68,15 @@ enum class DeliveryGuarantee : std::uint8_t {
   at_most_once,  // others may miss messages: subscribers should heed notices
 };
 
-// How one subscription differs from a plain one.
+// Options of one subscription.
 struct SubscribeOptions {
-  // Of those that subscribe to the same pattern in the same group, one is given a message. One
-  // token. Empty: none.
+  // Of the subscribers to one pattern in one group, one is given each message. One token. Empty: no
+  // group.
   std::string queue_group = {};
-  // False: what this process publishes is not given to this subscriber, for who has delivered that
-  // already.
+  // False: this subscriber is not given what this process publishes, because it is delivered in
+  // another way.
   bool own = true;
-  // Is told what the subscriber did not get, and of the connection. None: it is counted alone.
+  // Told what the subscriber did not get, and of the connection. None: that is only counted.
   std::move_only_function<void(const Notice&)> on_notice = {};
 };
 
@@ -86,7 +86,7 @@ using Handler = std::move_only_function<void(const Delivery&)>;
 // Where subscriptions are.
 class SubscriptionOwner {
  public:
-  // Ignored when the subscription is gone.
+  // Does nothing when the subscription is gone.
   virtual void cancel(std::uint64_t number) noexcept = 0;
 
  protected:
@@ -107,12 +107,12 @@ class [[nodiscard]] Subscription {
   }
   ~Subscription() { cancel(); }
 
-  // As its destructor. Within its handler, too.
+  // Cancels, as the destructor does. Also within its handler.
   void cancel() noexcept {
     // The handler that has this object may be destroyed by it.
     if (const auto owner = std::move(owner_)) owner->cancel(number_);
   }
-  // False: there is none, or it was cancelled.
+  // False: it was never made, or was cancelled.
   explicit operator bool() const noexcept { return owner_ != nullptr; }
 
  private:
@@ -120,9 +120,9 @@ class [[nodiscard]] Subscription {
   std::uint64_t number_ = 0;
 };
 
-// A message that is to be answered; see Bus::request().
+// A request; see Bus::request().
 struct Request {
-  std::string subject = {};       // of who answers; the subject of the answer is made by the bus
+  std::string subject = {};       // of the responder; the bus makes the subject of the answer
   std::string payload = {};       // at most BusOptions::payload_bytes_max bytes
   Duration timeout = seconds(5);  // to the answer; the coroutine's deadline may be earlier
   std::string id = {};            // as Publication::id
@@ -136,7 +136,7 @@ struct Published {
   bool is_here = false;  // this process has a subscriber outside of queue groups
 };
 
-// How the bus stands with its server.
+// The connection of the bus to its server.
 enum class BusState : std::uint8_t {
   in_process,    // there is no server
   connecting,    // for the first time
@@ -146,7 +146,7 @@ enum class BusState : std::uint8_t {
 };
 Bytes name_of(BusState state) noexcept;  // as the enumerator is spelt; for logs and health pages
 
-// How the bus stood when health() was called.
+// The state when health() was called.
 struct Health {
   // What is published leaves the process now, and every stream that is read or stored to goes on.
   // Without a server always true.
@@ -157,7 +157,7 @@ struct Health {
       {};  // the server, or why there is none, or which stream cannot go on and why
 };
 
-// Since the bus was made, over all reactors.
+// Counts over all reactors since the bus was made.
 struct BusStatistics {
   std::uint64_t published = 0;          // calls of publish() whose subject and sizes are right
   std::uint64_t published_bytes = 0;    // payloads
@@ -197,8 +197,8 @@ struct BusOptions {
   std::size_t subscriptions_max = 64 * 1024;
 };
 
-// What publish() does while there is no server. Subscribers of this process are given the message
-// in any case.
+// What publish() does while there is no server. Subscribers of this process get the message in any
+// case.
 enum class WhenAway : std::uint8_t {
   refuse,  // unavailable
   keep,    // for when the server is there again, in order; beyond the bounds: resource_exhausted
@@ -216,13 +216,14 @@ class Bus {
   Bus(const Bus&) = delete;
   Bus& operator=(const Bus&) = delete;
 
-  // Never waits. After unavailable or resource_exhausted it was given here all the same.
+  // Never waits. Subscribers of this process get the message even after unavailable or
+  // resource_exhausted.
   virtual Result<Published> publish(const Publication& publication) = 0;
-  // Without headers, id and reply subject.
+  // The same without headers, id and reply subject.
   Result<Published> publish(Bytes subject, Bytes payload) {
     return publish({.subject = subject, .payload = payload});
   }
-  // Until the Subscription is destroyed; what was published before the call is not given.
+  // Lasts until the Subscription is destroyed. Earlier messages are not given.
   virtual Result<Subscription> subscribe(Bytes pattern, Handler handler,
                                          SubscribeOptions options = {}) = 0;
   // The first answer. deadline_exceeded after `timeout`, or by the deadline of the coroutine, if

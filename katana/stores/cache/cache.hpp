@@ -1,4 +1,5 @@
-// Cache<Key, Value>: what is dear to find out, kept in memory, and loaded once for all who ask.
+// Cache<Key, Value>: keeps expensive results in memory; concurrent requests for one key share one
+// load.
 //
 //   auto users = cache::Cache<std::int64_t, User>::make({.name = "users", .ttl = seconds(30)});
 //   …
@@ -60,20 +61,20 @@ namespace katana::cache {
 template <class Value>
 class [[nodiscard]] Cached {
  public:
-  // Nothing.
+  // There is no value, and it is not known that there is none.
   Cached() noexcept = default;
   Cached(bool is_known, std::shared_ptr<const Value> value) noexcept
       : is_known_(is_known), value_(std::move(value)) {}
 
   // There is a value.
   explicit operator bool() const noexcept { return value_ != nullptr; }
-  // There is one, or it is known that there is none.
+  // There is a value, or it is known that there is none.
   bool is_known() const noexcept { return is_known_; }
   bool is_absent() const noexcept { return is_known_ && value_ == nullptr; }
   // REQUIRE a value.
   const Value& operator*() const noexcept { return *value_; }
   const Value* operator->() const noexcept { return value_.get(); }
-  // To keep; null without a value.
+  // Shares the value; null without one.
   const std::shared_ptr<const Value>& share() const& noexcept { return value_; }
   std::shared_ptr<const Value> share() && noexcept { return std::move(value_); }
 
@@ -82,7 +83,7 @@ class [[nodiscard]] Cached {
   std::shared_ptr<const Value> value_;
 };
 
-// What a loader may give, and put() may be given, beside the value.
+// A value from a loader or for put(), with options of its own.
 template <class Value>
 struct Loaded {
   std::optional<Value> value = {};     // nothing: there is none
@@ -90,12 +91,12 @@ struct Loaded {
   std::vector<std::string> tags = {};  // by which remove_tag() finds it
 };
 
-// Of one put().
+// Options of one put().
 struct PutOptions {
   Duration ttl = {};                   // 0: the option's
   std::vector<std::string> tags = {};  // by which remove_tag() finds it
-  // What Cache::mark() gave when the value began to be found out: it is not kept if one of its tags
-  // was removed since, or everything.
+  // Result of Cache::mark() from before the value was computed. The value is not kept if one of its
+  // tags, or everything, was removed since.
   std::optional<std::uint64_t> mark = {};
 };
 
@@ -198,17 +199,17 @@ concept HasNothingToDestroy =
 template <class Key, class Value>
 class Cache {
  public:
-  // Shared with the cache: it lives on when the entry is removed or gives way.
+  // Shared with the cache: a value lives on when its entry is removed or evicted.
   using ValuePointer = std::shared_ptr<const Value>;
-  // How keys are given: a view, where keys are text.
+  // The type in which keys are given: a view, where keys are text.
   using KeyView = std::conditional_t<std::same_as<Key, std::string>, Bytes, const Key&>;
 
-  // An Error: an option is wrong.
+  // An Error names the wrong option.
   static Result<Cache> make(const Options& options) {
     if (auto checked = check(options); !checked) return std::unexpected(checked.error());
     return Cache(detail::Core::make(options, nullptr, detail::codec_of<Value>()));
   }
-  // With a second level. Values are described structs, for they leave the process.
+  // With a second level. Values are described structs, because they leave the process.
   static Result<Cache> make(const Options& options, std::shared_ptr<SecondLevel> level)
     requires detail::Encodable<Value>
   {
@@ -216,9 +217,9 @@ class Cache {
     return Cache(detail::Core::make(options, std::move(level), detail::codec_of<Value>()));
   }
 
-  // What is in memory.
+  // The value in memory; never loads.
   Cached<Value> get(KeyView key) const { return get(key, detail::now()); }
-  // The same at a time that is known: a reading of the clock less, off a reactor.
+  // The same at a known time: saves a reading of the clock off a reactor.
   Cached<Value> get(KeyView key, Instant now) const {
     return with_key_octets(key, [&](Bytes octets) {
       auto look = core_->find(octets, core_->hash_of(octets), now);
@@ -226,7 +227,8 @@ class Cache {
     });
   }
 
-  // Of what is not in memory: loaded, by `loader(key)`, once for all who ask.
+  // The value in memory, or the result of `loader(key)`, which runs once for all concurrent
+  // callers.
   template <class F>
   class [[nodiscard]] GetOrLoad final : public detail::LoadWait {
    public:
@@ -255,7 +257,7 @@ class Cache {
     Key key_;
     F loader_;
   };
-  // Awaited: Result<Cached<Value>>. What is in memory is given at once, without a suspension.
+  // Awaited: Result<Cached<Value>>. A value in memory is given at once, without a suspension.
   template <class F>
   GetOrLoad<std::remove_cvref_t<F>> get_or_load(Key key, F&& loader) const {
     static_assert(detail::HasNothingToDestroy<F>,
@@ -264,7 +266,7 @@ class Cache {
     return {*core_, std::move(key), std::forward<F>(loader)};
   }
 
-  // Replaces what is there, here and in the background in a second level. False: it is larger than
+  // Replaces the value here, and in the background in a second level. False: it is larger than
   // value_bytes_max(), and was not kept in memory.
   bool put(KeyView key, Value value) const { return put(key, std::move(value), {}); }
   bool put(KeyView key, Value value, const PutOptions& options) const {
@@ -278,31 +280,33 @@ class Cache {
     return with_key_octets(key, [&](Bytes octets) { return core_->put(octets, loaded, mark); });
   }
   std::uint64_t mark() const noexcept { return core_->mark(); }
-  // There is known to be none, for `ttl`; 0: negative_ttl.
+  // Remembers that there is no value, for `ttl`; 0: negative_ttl.
   void put_absent(KeyView key, Duration ttl = {}) const {
     const detail::LoadedValue none{.ttl = ttl};
     with_key_octets(key, [&](Bytes octets) { return core_->put(octets, none); });
   }
-  // Gone here at once, and in the background in a second level. Whether it was in memory.
+  // Removes the entry here at once, and in the background in a second level. True: it was in
+  // memory.
   bool remove(KeyView key) const {
     return with_key_octets(key, [&](Bytes octets) { return core_->remove(octets); });
   }
-  // Gone here at once, and in the second level when it has been awaited. An Error: not there yet;
-  // it is tried again, and not read by this instance before it is gone.
+  // Removes the entry here at once, and in the second level before it returns. An Error: it is
+  // still there; the removal is tried again, and this instance does not read it before.
   Task<Result<void>> remove_everywhere(Key key) const {
     return with_key_octets(key, [&](Bytes octets) {
       return detail::Core::remove_everywhere(core_, std::string(octets));
     });
   }
 
-  // Gone here at once, and in the background in a second level. How many there were in memory.
+  // Removes all entries with the tag here at once, and in the background in a second level. Returns
+  // how many were in memory.
   std::size_t remove_tag(Bytes tag) const { return core_->remove_tag_name(tag); }
-  // Gone here at once, and in the second level when it has been awaited. An Error: not there yet;
-  // it is tried again, and nothing is read there by this instance before it is done.
+  // The same, and in the second level before it returns. An Error: they are still there; the
+  // removal is tried again, and this instance reads nothing there before.
   Task<Result<void>> remove_tag_everywhere(std::string tag) const {
     return detail::Core::remove_tag_everywhere(core_, std::move(tag));
   }
-  // Looks at every key.
+  // Removes the entries whose key begins with `prefix`. Looks at every key.
   std::size_t remove_prefix(Bytes prefix) const
     requires std::same_as<Key, std::string>
   {
@@ -312,13 +316,13 @@ class Cache {
 
   // Adds up the shards under their locks: for metrics, not for each request.
   Statistics statistics() const { return core_->statistics(); }
-  // As make() was given them.
+  // The options given to make().
   const Options& options() const noexcept { return core_->options(); }
-  // What one value may take, with its key.
+  // The largest size of one value with its key, in bytes.
   std::size_t value_bytes_max() const noexcept { return core_->value_bytes_max(); }
-  // Of the second level; without one all is well.
+  // Health of the second level; without one always healthy.
   Result<void> health() const { return core_->second_level_health(); }
-  // What figures and health can be asked of without the types.
+  // For figures and health, without the types.
   std::shared_ptr<const detail::Core> core() const noexcept { return core_; }
 
  private:

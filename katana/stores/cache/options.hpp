@@ -19,22 +19,22 @@ namespace katana::cache {
 
 // How a cache uses its second level.
 struct SecondLevelOptions {
-  // Of one call: what takes longer is given up, and the loader asked.
+  // Of one call: a longer one is given up, and the loader runs.
   Duration timeout = milliseconds(50);
-  // How long a value stays in memory when this instance is not told of changes by others: they are
-  // seen after that. 0: as long as it is good.
+  // How long a value stays in memory when this instance is not told of changes by others; they are
+  // seen after that. 0: for the whole ttl.
   Duration memory_ttl_max = seconds(5);
-  // One instance loads, the others wait for what it puts there: for at most `lease`.
+  // One instance loads, and the others wait at most `lease` for what it puts there.
   bool lock = false;
   Duration lease = seconds(5);
   Duration lock_poll = milliseconds(20);
-  // So many failures in a row, and it is left alone for pause_min, then twice as long, …
+  // After so many failures in a row it is not used for pause_min, then twice as long, …
   unsigned failures_max = 5;
   Duration pause_min = seconds(1);
   Duration pause_max = seconds(30);
   // Writes in the background at a time.
   std::size_t writes_max = 1024;
-  // Keys whose removal failed, and is tried again before they are read there.
+  // Keys whose removal failed; it is tried again before they are read there.
   std::size_t owed_max = 4096;
 };
 KATANA_DESCRIBE(
@@ -56,15 +56,15 @@ KATANA_DESCRIBE(
 struct Options {
   // For metrics, messages, and the keys in a second level: letters, digits, '-', '_' and '.'.
   std::string name = "cache";
-  std::size_t bytes_max = std::size_t{64} << 20;  // of memory, all that it takes
+  std::size_t bytes_max = std::size_t{64} << 20;  // of memory, all overhead included
   std::size_t entries_max = 1'000'000;
   Duration ttl = seconds(60);
-  // How long it is known that there is nothing; 0: not at all.
+  // How long the absence of a value is remembered; 0: not at all.
   Duration negative_ttl = seconds(5);
-  // Each ttl is shorter by up to so much, so that what was put together does not end together.
+  // Each ttl is shortened by a random time up to this, so that values do not expire together.
   unsigned ttl_jitter_percent = 10;
-  // A value that is asked for in the last so much of its time is loaded again, once, while everyone
-  // goes on with the old one. 0: not before its end.
+  // A value that is requested in the last part of its ttl is loaded again, once, while all callers
+  // get the old one. 0: not before its end.
   unsigned refresh_ahead_percent = 0;
   std::size_t loads_max = 256;             // at a time
   std::size_t loads_waiting_max = 10'000;  // more are refused
@@ -92,7 +92,7 @@ KATANA_DESCRIBE(
 // An Error names the option.
 Result<void> check(const Options& options);
 
-// Of now, and since the cache was made.
+// Present levels, and counts since the cache was made.
 struct Statistics {
   std::uint64_t hits = 0;             // negative ones included
   std::uint64_t negative_hits = 0;    // of those: it was known that there is none
@@ -101,20 +101,20 @@ struct Statistics {
   std::uint64_t load_failures = 0;    // with an Error or an exception
   std::uint64_t loads_refused = 0;    // too many ran and waited
   std::uint64_t loads_moved = 0;      // to another reactor, because theirs ended
-  std::uint64_t joined = 0;           // waited for a load that another one had begun
+  std::uint64_t joined = 0;           // callers that waited for the load of another
   std::uint64_t refreshes = 0;        // ahead of the end
-  std::uint64_t evictions = 0;        // entries that gave way for want of room
+  std::uint64_t evictions = 0;        // entries that were removed for want of room
   std::uint64_t expired = 0;          // entries found when their time was over
   std::uint64_t refused = 0;          // values that are too large
   std::uint64_t second_hits = 0;      // looks that found a value or a known absence
   std::uint64_t second_misses = 0;    // looks that found nothing
   std::uint64_t second_failures = 0;  // calls that failed or took too long
-  std::uint64_t second_invalid = 0;   // bytes that are none of ours
-  std::uint64_t second_skipped = 0;   // calls that were not made: it is left alone
+  std::uint64_t second_invalid = 0;   // bytes that no cache has written
+  std::uint64_t second_skipped = 0;   // calls that were left out during a pause
   std::size_t loads_running = 0;      // at present
   std::size_t entries = 0;            // in memory at present
   std::size_t bytes = 0;              // that these take, of bytes_max
-  std::size_t owed = 0;               // removals that the second level did not get yet
+  std::size_t owed = 0;               // removals that the second level has not received yet
 };
 
 }  // namespace katana::cache

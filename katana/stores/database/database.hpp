@@ -38,9 +38,9 @@ class Database : public Queries {
   Call<Begin> begin(const TransactionOptions& options = {}) const noexcept {
     return {*backend_, Request{.order = Order::begin, .mode = options.mode(), .timeout = timeout_}};
   }
-  // For reads that may be behind by as much as the configuration allows: by a replica, if there is
-  // one that is no further behind, else by the primary. What is acknowledged here may not be seen
-  // there yet.
+  // For reads that may be behind by as much as the configuration allows. A replica answers if one
+  // is no further behind, otherwise the primary. A write that was acknowledged here may not be
+  // visible there yet.
   Queries replica() const noexcept { return {backend_->replica(), 0, timeout_}; }
   // See stream.hpp.
   template <class R, class... Arguments>
@@ -49,7 +49,7 @@ class Database : public Queries {
     return Stream<R>(*backend_, timeout_, sql, arguments...);
   }
 
-  // For readiness: an Error says why requests would fail now. Cheap, and any thread's.
+  // For readiness: an Error says why requests would fail now. Cheap; any thread.
   katana::Result<void> health() const { return backend_->health(); }
   Statistics statistics() const { return backend_->statistics(); }
   Backend& backend() noexcept { return *backend_; }

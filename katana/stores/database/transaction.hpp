@@ -55,9 +55,9 @@ class Queries {
     return {*backend_, order(), transaction_, timeout_, &sql, arguments...};
   }
 
-  // Which database it is, for what is written otherwise there: "sqlite", "postgresql".
+  // "sqlite" or "postgresql", for statements that differ between them.
   Bytes system() const noexcept { return backend_->system(); }
-  // The same calls with this timeout for each: then they end with Kind::timeout.
+  // The same calls with this timeout for each; after it they end with Kind::timeout.
   Queries within(Duration timeout) const noexcept { return {*backend_, transaction_, timeout}; }
 
  protected:
@@ -98,8 +98,8 @@ class Transaction : public Nestable {
 
   // Kind::unknown_outcome: the connection broke before the answer; the commit may have happened.
   Call<Changes> commit() noexcept { return end(Order::commit); }
-  // Gives 1 when a conflict with another transaction was why this one failed: run again, it may
-  // succeed. Else 0.
+  // Gives 1 if the transaction failed by a conflict with another one: run again, it may succeed.
+  // Otherwise 0.
   Call<Changes> rollback() noexcept { return end(Order::rollback); }
 
  private:
@@ -110,9 +110,9 @@ class Transaction : public Nestable {
   bool open_ = true;
 };
 
-// What was done since it was made is undone when it is destroyed without release(), and so is the
-// failure of a statement: the transaction goes on. SQLite undoes the whole transaction when a write
-// is interrupted by its deadline; then it is over.
+// Destroyed without release(), it undoes what was done since it was made, and with it the failure
+// of a statement: the transaction goes on. SQLite undoes the whole transaction when a write is
+// interrupted by its deadline; then it is over.
 class Savepoint : public Nestable {
  public:
   Savepoint(Backend& backend, std::uint64_t transaction, Duration timeout,
@@ -129,7 +129,7 @@ class Savepoint : public Nestable {
     if (number_ != 0) undo();
   }
 
-  // What was done belongs to the transaction from here on.
+  // Keeps what was done: it is now part of the transaction.
   Call<Changes> release() noexcept { return end(Order::release); }
   Call<Changes> rollback() noexcept { return end(Order::undo); }
 
@@ -145,7 +145,7 @@ class Savepoint : public Nestable {
   std::uint32_t number_;  // 0: it has ended
 };
 
-// What begin() gives. A transaction that is not taken is rolled back.
+// The result of begin(). A transaction that is not taken is rolled back.
 class Begin final : public Outcome {
  public:
   using Value = Transaction;  // what co_await begin() returns, in a Result

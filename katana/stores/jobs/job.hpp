@@ -1,4 +1,4 @@
-// Job: work that a schedule brings about, as a coroutine on a reactor.
+// Job: a coroutine that runs on a reactor by a schedule.
 //
 // Owns       its function, and what that has captured.
 // Thread     made on any; run on its reactor.
@@ -23,20 +23,20 @@
 
 namespace katana::jobs {
 
-// Of a job's name, which is a label of metrics and a key of the configuration.
+// Limit of a job's name, which is a label of metrics and a key of the configuration.
 inline constexpr std::size_t job_name_bytes_max = 64;
 
 // One run of a job.
 struct JobRun {
   Timestamp tick = {};  // of the schedule
-  // Greater than that of all runs before, also of those on other instances that have the same lock.
-  // What the job writes to may keep the largest it has seen and refuse a smaller one: whoever comes
-  // with it was stopped in its run, and another instance has gone on.
+  // A fence: greater than that of every earlier run, also on other instances with the same lock.
+  // The store that the job writes to can keep the largest and refuse a smaller one: that run was
+  // interrupted, and another instance has taken over.
   std::uint64_t fence = 0;
   unsigned attempt = 1;  // above 1: a retry of this tick
 };
 
-// What a run calls. An Error, or an exception, is a failed run.
+// The function of a job. An Error, or an exception, is a failed run.
 using JobFunction = std::move_only_function<Task<Result<void>>(JobRun)>;
 
 namespace detail {
@@ -46,8 +46,8 @@ inline Task<Result<void>> as_result(Task<void> task) {
 }
 }  // namespace detail
 
-// Of what gives a Task<void> or a Task<Result<void>>, with or without a JobRun. `f` stays where it
-// is while a run of it lasts.
+// Makes a JobFunction of a callable that returns Task<void> or Task<Result<void>>, with or without
+// a JobRun. `f` stays where it is during a run.
 template <class F>
 JobFunction job_function(F f) {
   if constexpr (!std::invocable<F&, JobRun>) {
@@ -64,7 +64,7 @@ JobFunction job_function(F f) {
   }
 }
 
-// Calls it, and holds it until its task has ended.
+// Calls the function, and holds it until its task has ended.
 inline Task<Result<void>> run_and_hold(JobFunction f) {
   Task<Result<void>> task = f({});
   co_return co_await std::move(task);
@@ -76,8 +76,8 @@ struct JobRetry {
   static constexpr unsigned attempts_bound = 1000;
 
   unsigned retries_max = 0;  // for each tick. Zero: the next tick is the next attempt
-  // Before the first retry, and twice as long before each further one, up to delay_max. Each delay
-  // is a fifth shorter or longer by chance.
+  // The delay before the first retry; each further one is twice as long, up to delay_max. Delays
+  // vary by a fifth, by chance.
   Duration delay = seconds(60);
   Duration delay_max = seconds(3600);
 
@@ -87,22 +87,22 @@ struct JobRetry {
 
 // How a job runs, beside its schedule.
 struct JobOptions {
-  // A run that lasts longer is cancelled, and has failed.
+  // A longer run is cancelled, and has failed.
   Duration timeout = seconds(3600);
-  // A run begins so much later, by chance: between nothing and this.
+  // Each run begins later by a random time up to this.
   Duration jitter = {};
-  // Also once when the program starts.
+  // Also runs once when the program starts.
   bool run_at_start = false;
-  // After a failure ticks are skipped for so long, after the next one in a row for twice as long …,
-  // up to backoff_max. Zero: none is.
+  // After a failure ticks are skipped for so long; after each further failure in a row for twice as
+  // long, up to backoff_max. Zero: none is skipped.
   Duration backoff = {};
   Duration backoff_max = seconds(3600);
-  // A run that failed is tried again before the next tick; what would come later is left to it.
+  // A failed run is retried before the next tick; a retry that would come later is left out.
   JobRetry retry = {};
-  // Of all instances that have the same lock (lock.hpp) one runs each tick.
+  // One instance of those with the same lock (lock.hpp) runs each tick.
   bool one_instance = false;
-  // Its health check fails when the last run has, and when it has not succeeded in so many
-  // intervals. Zero: the first only.
+  // The health check fails when the last run failed, and when none succeeded for so many intervals.
+  // Zero: only the first.
   unsigned intervals_without_success_max = 3;
   // /ready answers 503 while its check fails. Else the check is only shown as a warning: a server
   // whose report is late may still serve.

@@ -36,10 +36,10 @@
 
 namespace katana::redis {
 
-// Of set().
+// Options of set().
 struct SetOptions {
   Duration time_to_live = {};  // zero: for ever. In milliseconds, at least one
-  // What must be so of the key, or nothing is set.
+  // A condition on the key; if it does not hold nothing is set.
   enum class If : std::uint8_t {
     always,   // nothing
     absent,   // NX: there is no such key
@@ -50,7 +50,7 @@ struct SetOptions {
 
 class Client {
  public:
-  // Connects nowhere: that is for the first call.
+  // Does not connect yet: the first call does.
   static katana::Result<Client> make(Options options);
 
   // ---- texts ----
@@ -62,13 +62,13 @@ class Client {
   Call<std::int64_t> increment(Bytes key, std::int64_t by = 1) const;
 
   // ---- keys ----
-  // How many of them there were.
+  // Returns how many of them existed.
   Call<std::int64_t> remove(Bytes key) const;
   Call<std::int64_t> remove_many(std::span<const std::string> keys) const;
   Call<bool> exists(Bytes key) const;
   // False: there is no such key.
   Call<bool> expire(Bytes key, Duration after) const;
-  // None: there is no such key, or it stays for ever.
+  // None: there is no such key, or it does not expire.
   Call<std::optional<Duration>> time_to_live(Bytes key) const;
 
   // ---- everything else ----
@@ -93,15 +93,15 @@ class Client {
   Call<Reply> run(const Script& script, Command command, const CallOptions& options = {}) const {
     return send_script(script, std::move(command), options);
   }
-  // How many subscribers got it.
+  // Returns how many subscribers got it.
   Call<std::int64_t> publish(Bytes channel, Bytes message) const;
   Call<bool> ping() const;
 
-  // Of the connections of all reactors: for readiness.
+  // The connections of all reactors: for readiness.
   upstream::Status status() const { return shared_->servers()->status(); }
   Totals totals() const { return shared_->totals(); }
   const Options& options() const noexcept { return shared_->options(); }
-  // For connections that are made from now on: those that are there stay. Any thread.
+  // Applies to new connections; existing ones stay. Any thread.
   void set_password(SecretText password) const { shared_->set_password(std::move(password)); }
   // For what has its own connection.
   const std::shared_ptr<Shared>& shared() const noexcept { return shared_; }
