@@ -50,7 +50,7 @@ namespace katana::testing {
 
 class ContractCheck;
 
-// What every request of a server goes by.
+// The protocol of all requests of a server.
 enum class TestProtocol : std::uint8_t {
   http1,  // a connection for each request that is under way
   http2,  // one connection for all, by prior knowledge; needs HttpOptions::http2.enabled
@@ -61,40 +61,41 @@ struct TestOptions {
   // Sent with every request that does not give a field of the same name, such as "authorization".
   TestFields headers = {};
   session::HttpOptions http = {};
-  // What network and kernel do: fragments, short writes, resets … None by default. See Faults.
+  // What network and kernel do: fragments, short writes, resets … By default nothing. See Faults.
   engine::SimFaults faults = engine::SimFaults::calm();
   std::uint64_t seed = 1;
   // Virtual time that a reply may take.
   Duration reply_timeout = seconds(120);
-  // Real time that threads may take for what a reactor was promised (Executor::expect()), as
-  // databases and pools do: virtual time stands still meanwhile. A limit for what never comes.
+  // Real time that threads, such as those of databases and pools, may take for what a reactor
+  // expects (Executor::expect()). Virtual time stands still meanwhile.
   Duration thread_wait = seconds(30);
-  // Asked while they do: true: all of it waits for something that virtual time brings, such as the
-  // lock of a request that sleeps, and time passes. See testing/postgres.
+  // Called while they work. True: all of them wait for virtual time to pass, such as for the lock
+  // of a request that sleeps, and it passes. See testing/postgres.
   std::function<bool()> waits_for_time = {};
-  // Content that a reply may have; beyond it the request ends with a problem.
+  // Size of a reply's body; beyond it the request ends with a problem.
   std::size_t content_bytes_max = std::size_t{64} * 1024 * 1024;
   TestProtocol protocol = TestProtocol::http1;
-  // Requests and replies are compared with the OpenAPI documents of the service, if it has any: see
+  // Compares requests and replies with the OpenAPI documents of the service, if it has any: see
   // contract_check.hpp.
   bool check_contract = true;
-  // Instead of those.
+  // The check to use instead of one made from those documents.
   std::shared_ptr<ContractCheck> contract = {};
-  // The client resets its connection once so many bytes of one reply have come. 0: it does not.
+  // The client resets its connection after so many bytes of one reply. 0: never.
   std::size_t reset_after_bytes = 0;
 };
 
 class TestServer {
  public:
-  // A service that was not built gives every request its mistakes for a reply.
+  // If the service was not built, every request gets its mistakes as reply.
   explicit TestServer(Result<Service> service, TestOptions options = {});
-  // Of a program: see testing/application.
+  // Serves a program: see testing/application.
   explicit TestServer(TestTargetMaker make, TestOptions options = {});
   ~TestServer();
   TestServer(const TestServer&) = delete;
   TestServer& operator=(const TestServer&) = delete;
 
-  // The reply, once it is complete, in virtual time. Each has the fields of TestOptions, too.
+  // Sends a request and returns the complete reply, in virtual time. Requests have the headers of
+  // TestOptions, too.
   TestReply get(std::string_view target, const TestFields& fields = {}) {
     return send("GET", target, {}, fields);
   }
@@ -104,7 +105,7 @@ class TestServer {
   TestReply delete_(std::string_view target, const TestFields& fields = {}) {
     return send("DELETE", target, {}, fields);
   }
-  // Content of the type application/json, unless `fields` have a Content-Type.
+  // The body has the type application/json, unless `fields` has a Content-Type.
   TestReply post(std::string_view target, std::string_view content, const TestFields& fields = {}) {
     return send("POST", target, content, fields);
   }
@@ -115,7 +116,7 @@ class TestServer {
                   const TestFields& fields = {}) {
     return send("PATCH", target, content, fields);
   }
-  // A described struct as JSON.
+  // Sends a described struct as JSON.
   template <class T>
   TestReply post_json(std::string_view target, const T& value, const TestFields& fields = {}) {
     std::string content;
@@ -133,43 +134,43 @@ class TestServer {
     return begin(method, target, content, fields).reply();
   }
 
-  // The request goes out, and the handler runs as far as it can without time passing, or until the
-  // client has 256 KiB of its reply. A request that is under way has its own connection.
+  // Sends the request; the handler runs as far as it can without time passing, or until the client
+  // has 256 KiB of its reply. Each such request has its own connection.
   PendingReply begin(std::string_view method, std::string_view target,
                      std::string_view content = {}, const TestFields& fields = {});
   PendingReply begin_get(std::string_view target, const TestFields& fields = {}) {
     return begin("GET", target, {}, fields);
   }
-  // Content follows by PendingReply::send_some() and finish(): in chunks, unless `fields` have a
+  // PendingReply::send_some() and finish() send the body: in chunks, unless `fields` has a
   // Content-Length.
   PendingReply begin_pieces(std::string_view method, std::string_view target,
                             const TestFields& fields = {});
 
-  // Connects, and waits for the answer. See test_websocket.hpp.
+  // Connects, and waits for the reply. See test_websocket.hpp.
   TestWebSocket websocket(std::string_view target, const TestSocketOptions& options = {});
-  // A stream of server-sent events: waits for its head. See test_events.hpp.
+  // Opens a stream of server-sent events, and waits for its head. See test_events.hpp.
   TestEvents events(std::string_view target, const TestFields& fields = {});
 
-  // Timeouts, heartbeats and sleeps within `time` run now.
+  // Lets time pass: timeouts, heartbeats and sleeps within `time` run now.
   void advance(Duration time);
   Instant now() const noexcept;
   // Connections that the server has open.
   std::uint32_t connections() const noexcept;
 
-  // What is served is made, if it is not yet; requests do that by themselves. An Error, always the
-  // same, says why it could not be.
+  // Makes the service if it does not exist yet; requests do so, too. An Error, always the same,
+  // says why it cannot be made.
   Result<void> start();
-  // For what else lives on the network of this server, such as a FakeUpstream.
+  // For others on the network of this server, such as a FakeUpstream.
   TestLoop& loop() noexcept;
   // REQUIRES start() to have succeeded.
   net::Reactor& reactor() noexcept;
 
  protected:
-  // Requests from here on go to the listener of that port.
+  // Sends further requests to the listener of that port.
   void use_port(std::uint16_t port);
-  // Requests under way get a problem that says `why`, and clients leave.
+  // Requests under way get a problem with `why`, and clients leave.
   void leave(std::string_view why);
-  // What was served is gone; requests from here on get a problem that says `why`.
+  // The service is gone: further requests get a problem with `why`.
   void end(std::string why);
 
  private:

@@ -31,26 +31,27 @@ enum class Http2 : std::uint8_t {
   prior_knowledge,  // also for http:// (RFC 9113 §3.3), for servers known to support it
 };
 
-// Which requests are sent again after a failure that may pass, besides what is harmless in any case
-// (see HttpClientOptions::retries_max). Only idempotent methods, and Request::repeatable().
+// Which requests are sent again after a temporary failure, besides those of
+// HttpClientOptions::retries_max. Only idempotent methods, and Request::repeatable().
 struct RetryOptions {
   // After 429, 502, 503 and 504, and when no connection can be made or one is lost. Retry-After is
-  // obeyed as far as the deadline allows, and retry_after_max, if it is set.
+  // obeyed within the deadline, and within retry_after_max if that is set.
   bool transient = false;
-  // So that retries do not multiply the load of a server that fails: these, and hedged requests,
-  // may be that share of the requests to an origin, and that many per second on each reactor.
+  // So that retries do not multiply the load of a failing server: the largest share of the requests
+  // to an origin that retries and hedged requests may be, and how many per second on each reactor.
   std::uint32_t share_percent = 10;
   std::uint32_t per_second_min = 10;
 };
 
-// Stops asking an origin that fails. Failures are replies of 500 or above, and requests without a
-// reply: no connection, a lost one, or a deadline. On each reactor.
+// Stops requests to an origin that fails. Failures are replies of 500 or above, and requests
+// without a reply: no connection, a lost one, or a deadline. On each reactor.
 struct BreakerOptions {
-  // Opens when that share of the requests within `window` has failed; 0: there is no breaker.
+  // Opens when this share of the requests within `window` has failed; 0: there is no circuit
+  // breaker.
   std::uint32_t failures_percent = 0;
   std::uint32_t requests_min = 20;  // within the window, before it may open
   Duration window = seconds(10);
-  // After that, one request at a time is let through; its success closes the breaker.
+  // The pause after which one request at a time is let through; its success closes the breaker.
   Duration pause = seconds(5);
 };
 
@@ -60,7 +61,7 @@ struct ProxyOptions {
   // Basic credentials; both empty: none. Sent to the proxy, in plaintext.
   std::string user = {};
   std::string password = {};
-  // Hosts that are asked directly, with their subdomains.
+  // Hosts that are connected to directly, with their subdomains.
   std::vector<std::string> except = {};
 };
 
@@ -114,26 +115,26 @@ struct HttpClientOptions {
   // first reply wins, and the other request is cancelled. Zero: never. See Request::hedge_after().
   Duration hedge_after = {};
 
-  // How many redirects are followed for a request; 0: a reply of 3xx is the caller's to handle. See
+  // Redirects that are followed for a request; 0: a reply of 3xx is returned to the caller. See
   // Request::redirects().
   std::uint32_t redirects_max = 0;
-  // From https to http. Refused by default: the request would be sent in plaintext.
+  // Follows redirects from https to http. Refused by default: the request would be sent in
+  // plaintext.
   bool redirects_to_plaintext = false;
-  // Fields that a redirect does not take to another origin, besides those of credentials
+  // Headers that a redirect does not take to another origin, besides credentials
   // (wire/http/secret_names.hpp): Authorization, Cookie, X-API-Key and the like.
   std::vector<std::string> secret_fields = {};
 
-  // fetch() sends Accept-Encoding and decodes the content; content_bytes_max limits what it
-  // becomes. Not for a request that has an Accept-Encoding of its own.
+  // fetch() sends Accept-Encoding and decodes the body; content_bytes_max limits the decoded size.
+  // Not for a request with its own Accept-Encoding.
   bool decode = true;
-  // What the program has to decode with; coding::brotli() and coding::zstd() are components of
-  // their own.
+  // Codecs to decode with; coding::brotli() and coding::zstd() are separate components.
   coding::Codecs codecs = {};
-  // Those that are asked for, by name; empty: all that the program has.
+  // The codings to ask for, by name; empty: all that the program has.
   std::vector<std::string> codings = {};
 
-  // Keeps cookies between requests, and sends them with those that have no Cookie field of their
-  // own. Null: cookies are the caller's.
+  // Keeps cookies between requests, and sends them with requests that have no Cookie header. Null:
+  // cookies are left to the caller.
   std::shared_ptr<CookieJar> cookies = {};
 
   std::string user_agent = "katana";  // empty: the field is not sent
@@ -141,8 +142,8 @@ struct HttpClientOptions {
 
   ProxyOptions proxy = {};  // an empty URL: no proxy
 
-  // Answers 401 of these origins, unless the request has an Authorization field. The password is
-  // not sent. Basic and Bearer are fields of a Request.
+  // Accounts with which the client answers 401 of these origins, unless the request has
+  // Authorization. The password is not sent. Basic and Bearer are headers of a Request.
   std::vector<DigestOptions> digest = {};
 
   // Numeric addresses by host name, used instead of name resolution.
@@ -152,11 +153,11 @@ struct HttpClientOptions {
   // because getaddrinfo does not say how long it is valid.
   thread::Pool* resolver = nullptr;
   Duration addresses_kept = seconds(10);
-  // A name that cannot be resolved fails for so long without asking again. All reactors share what
-  // is known of names.
+  // A name that cannot be resolved fails for so long without a new attempt. All reactors share the
+  // results.
   Duration failures_kept = seconds(1);
   std::uint32_t names_max = 1024;
-  // Of the random part of the backoff; 0: a random seed for each reactor.
+  // Seed of the random part of the backoff; 0: a random one for each reactor.
   std::uint64_t seed = 0;
 };
 

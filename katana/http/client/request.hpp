@@ -1,4 +1,4 @@
-// Request: method, URL, fields and content of a request.
+// Request: method, URL, headers and body of a request.
 //
 //   client::Request("https://example.org/users")
 //   client::Request("POST", url).field("Accept", "application/json").content(text, "text/plain")
@@ -33,8 +33,8 @@ class Request {
   explicit Request(std::string url) : url_(std::move(url)) {}
   Request(std::string method, std::string url) : method_(std::move(method)), url_(std::move(url)) {}
 
-  // The client sets Content-Length, Transfer-Encoding, Connection and similar fields, and refuses
-  // them here. Host may be given.
+  // Adds a header. fetch() fails for Content-Length, Transfer-Encoding, Connection and similar
+  // ones, which the client sets. Host may be given.
   Request& field(std::string name, std::string value) & {
     fields_.push_back({std::move(name), std::move(value)});
     return *this;
@@ -42,7 +42,7 @@ class Request {
   Request&& field(std::string name, std::string value) && {
     return std::move(field(std::move(name), std::move(value)));
   }
-  // The client adds Content-Length.
+  // Sets the body; the client adds Content-Length.
   Request& content(std::string content, std::string type) & {
     content_ = std::move(content);
     has_content_ = true;
@@ -51,8 +51,8 @@ class Request {
   Request&& content(std::string text, std::string type) && {
     return std::move(content(std::move(text), std::move(type)));
   }
-  // The content is read while it is sent. With `length` it is declared, and must be met; without,
-  // HTTP/1.1 sends it in chunks. No other request uses the source at the same time.
+  // Sets a body that is read while it is sent. With `length` it is declared, and must be met;
+  // without, HTTP/1.1 sends it in chunks. No other request may use the source at the same time.
   Request& content(std::shared_ptr<ContentSource> source, std::string type,
                    std::optional<std::uint64_t> length = {}) & {
     source_ = std::move(source);
@@ -64,7 +64,7 @@ class Request {
                     std::optional<std::uint64_t> length = {}) && {
     return std::move(content(std::move(source), std::move(type), length));
   }
-  // The same from a function that is called for each piece, and cannot begin again.
+  // The same with a function that is called for each piece. It cannot be read again for a retry.
   Request& content(FunctionSource::Read read, std::string type,
                    std::optional<std::uint64_t> length = {}) & {
     return content(std::make_shared<FunctionSource>(std::move(read)), std::move(type), length);
@@ -73,7 +73,7 @@ class Request {
                     std::optional<std::uint64_t> length = {}) && {
     return std::move(content(std::move(read), std::move(type), length));
   }
-  // Sends Expect: 100-continue, and the content of a source when the server asks for it, or after
+  // Sends Expect: 100-continue, and the body of a source when the server asks for it, or after
   // HttpClientOptions::continue_timeout (RFC 9110 §10.1.1).
   Request& expect_continue() & {
     expects_ = true;
@@ -86,8 +86,8 @@ class Request {
     return *this;
   }
   Request&& timeout(Duration duration) && { return std::move(timeout(duration)); }
-  // It may be sent twice although its method is not idempotent, because it has a key by which the
-  // server recognises the repetition.
+  // Allows retries although the method is not idempotent, because the request has a key by which
+  // the server recognises the repetition.
   Request& repeatable() & {
     repeatable_ = true;
     return *this;
@@ -105,13 +105,13 @@ class Request {
     return *this;
   }
   Request&& redirects(std::uint32_t most) && { return std::move(redirects(most)); }
-  // Fields of this name are not sent to another origin, as Authorization and Cookie are not.
+  // Headers of this name are not sent to another origin, as Authorization and Cookie are not.
   Request& secret(std::string name) & {
     secret_fields_.push_back(std::move(name));
     return *this;
   }
   Request&& secret(std::string name) && { return std::move(secret(std::move(name))); }
-  // Overrides HttpClientOptions::decode, for open(), too, which by default decodes nothing.
+  // Overrides HttpClientOptions::decode, also for open(), which by default decodes nothing.
   Request& decode(bool decode) & {
     decode_ = decode;
     return *this;
@@ -138,7 +138,7 @@ class Request {
 
   // ---- for the client
   std::string take_url() noexcept { return std::move(url_); }
-  // It becomes the request that follows, without the fields that are dropped.
+  // Turns it into the request that follows the redirect, without the headers that are dropped.
   template <class IsDropped>
   void follow(std::string url, bool becomes_get, const IsDropped& is_dropped) {
     std::erase_if(fields_, is_dropped);

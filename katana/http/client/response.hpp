@@ -1,4 +1,4 @@
-// Response: a reply: status, fields, and content.
+// Response: a reply: status, headers and body.
 //
 // Owns       its bytes; fields and content are views of them.
 // Thread     a value: any, one at a time.
@@ -21,13 +21,13 @@
 
 namespace katana::client {
 
-// The protocol of a connection.
+// The version of HTTP on a connection.
 enum class HttpVersion : std::uint8_t { http_1_0, http_1_1, http_2 };
 
 // A reply that redirected.
 struct Hop {
   unsigned status = 0;  // 3xx
-  std::string url;      // that replied
+  std::string url;      // of the reply that redirected
 };
 
 class Response {
@@ -37,7 +37,7 @@ class Response {
   unsigned status() const noexcept { return status_; }  // of the final reply, never 1xx
   // The version of the connection on which the reply came.
   HttpVersion version() const noexcept { return version_; }
-  // The first field of that name, ignoring case.
+  // The first header of that name, ignoring case.
   std::optional<Bytes> find(Bytes name) const noexcept KATANA_VIEW { return fields_.find(name); }
   std::size_t field_count() const noexcept { return fields_.field_count(); }
   Bytes name(std::size_t index) const noexcept { return fields_.name(index); }
@@ -47,12 +47,12 @@ class Response {
   Bytes content() const noexcept KATANA_VIEW { return content_.bytes(); }
   // Moves it out: content() is empty afterwards.
   Text take_content() noexcept { return std::exchange(content_, Text()); }
-  // A content coding was removed; the fields are still the server's.
+  // Whether a content coding was removed; the headers are still the server's.
   bool decoded() const noexcept { return decoded_; }
 
-  // The URL that replied, after redirects.
+  // The URL of the reply, after redirects.
   const std::string& url() const noexcept { return url_; }
-  // The redirects that were followed, in their order.
+  // The redirects that were followed, in order.
   const std::vector<Hop>& hops() const noexcept { return hops_; }
 
   // ---- for the client

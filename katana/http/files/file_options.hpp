@@ -10,20 +10,20 @@
 namespace katana {
 
 struct FilesOptions {
-  // What is served for a folder, as in "index.html"; empty: nothing, a folder is not found. Then a
-  // folder without a slash at the end is redirected to the one with it.
+  // The file that is served for a folder, such as "index.html"; empty: a folder is 404. With it, a
+  // folder without a slash at the end is redirected to the one with a slash.
   std::string index = {};
-  // The Cache-Control field; empty: none. no-cache lets a client keep a file and ask each time
-  // whether it is still the same, which costs it no content.
+  // The header Cache-Control; empty: none. With no-cache a client keeps a file and asks each time
+  // whether it has changed, which costs no body.
   std::string cache_control = "no-cache";
-  // Serve "x.br", "x.zst" or "x.gz" for "x" to a client that accepts the coding. One that is older
-  // than "x" is passed over.
+  // Serves "x.br", "x.zst" or "x.gz" for "x" to a client that accepts the coding. A file older than
+  // "x" is passed over.
   bool precompressed = true;
-  // Serve names that begin with a dot. ".well-known" (RFC 8615) is served anyway.
+  // Serves names that begin with a dot. ".well-known" (RFC 8615) is served in any case.
   bool hidden = false;
-  // Media types by extension, without the dot and in small letters, beside those that are known.
+  // Media types by extension, without the dot and in lower case, beside the known ones.
   std::map<std::string, std::string> types = {};
-  // How long a file that is open is taken to be what it was.
+  // How long an open file is used before it is compared with the disk again.
   Duration recheck = seconds(1);
   // Files that each reactor keeps open, each in up to four codings.
   std::size_t open_files_max = 256;

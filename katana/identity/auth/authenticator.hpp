@@ -35,15 +35,15 @@
 
 namespace katana::auth {
 
-// A principal, or the answer instead.
+// A principal, or the reply that refuses the request.
 using Verdict = std::expected<Principal, Reply>;
 
-// What an authenticator makes of a request: nothing, when that has no credentials of its kind; a
-// verdict; or a task that comes to one.
+// The answer of an authenticator: nothing, if the request has no credentials of its kind; a
+// verdict; or a task that returns one.
 struct Attempt {
-  // Known at once.
+  // A verdict at once.
   std::optional<Verdict> verdict = {};
-  // Known when it ends; it is cancelled with the request.
+  // A verdict when the task ends; it is cancelled with the request.
   std::optional<Task<Verdict>> task = {};
 
   // The request has no credentials of this kind.
@@ -59,20 +59,20 @@ class Authenticator {
   virtual ~Authenticator() = default;
   // What a task needs of the request it copies: both are borrowed for the call.
   virtual Attempt attempt(const RequestView& request, session::Exchange& exchange) const = 0;
-  // What `WWW-Authenticate` says to who comes without credentials; empty: nothing.
+  // The challenge in `WWW-Authenticate` for requests without credentials; empty: none.
   virtual std::string challenge() const = 0;
   virtual SecurityScheme scheme() const = 0;
-  // What is wrong with its options, for Router::build() to say; empty: nothing.
+  // What is wrong with its options, for Router::build() to report; empty: nothing.
   virtual std::string mistake() const { return {}; }
 };
 
-// One or more authenticators, in the order in which they are asked.
+// One or more authenticators, in the order in which they are tried.
 class Authentication {
  public:
   explicit Authentication(std::shared_ptr<const Authenticator> authenticator)
       : authenticators_{std::move(authenticator)} {}
 
-  // To be given to use().
+  // For Group::use().
   operator Middleware() const;  // NOLINT: implicit on purpose
   // In their order; at least one.
   const std::vector<std::shared_ptr<const Authenticator>>& authenticators() const noexcept {
@@ -90,8 +90,8 @@ Authentication first_of(std::vector<Authentication> all);
 
 // ---- for authenticators ----
 
-// The value of the only field of that name; nothing: there is none. An error: there are two, and
-// which of them counts depends on who reads them.
+// The value of the only header of that name; nothing: there is none. An error: there are two, and
+// readers would differ in which one counts.
 std::expected<std::optional<Bytes>, Reply> only_field(const RequestView& request, Bytes name);
 // What follows the scheme in a value of Authorization (RFC 9110 §11.4); nothing: another scheme.
 std::optional<Bytes> credentials_of(Bytes authorization, Bytes scheme) noexcept;

@@ -1,19 +1,19 @@
-// Policy: who may go on, as a function of the Principal. require(): a policy as middleware.
+// Policy: decides by the Principal whether a request goes on. require(): a policy as middleware.
 //
 //   api.use(auth::bearer(…));
 //   Group admin = api.group("/admin");
 //   admin.use(auth::require(auth::role("admin")));
 //   api.use(auth::require(auth::any_of({auth::scope("orders:read"), auth::role("staff")})));
 //
-// Of one resource, once it is known:
+// To decide about one resource, once it is loaded:
 //
 //   Task<Reply> change(Path<int> id, FromContext<auth::Principal> who, Inject<Documents> all) {
 //     const Document document = co_await all->get(*id);
 //     auto allowed = co_await auth::authorize(*who, document, owns_document);
 //     if (!allowed) co_return std::move(allowed.error());
 //
-// Who is not known was answered with 401 by the authenticator; who is known and may not is answered
-// with 403 here, and with the challenge of RFC 6750 §3.1 when a token lacks a scope.
+// The authenticator answers requests without a principal with 401. A principal without the right
+// gets 403 here, with the challenge of RFC 6750 §3.1 when a token lacks a scope.
 //
 // Owns       its parts; a copy shares them.
 // Thread     any; what a function given here does must be allowed to.
@@ -47,11 +47,11 @@ class Policy {
   // `words`: for messages: "works on Mondays".
   Policy(std::string words, std::function<bool(const Principal&)> test);
 
-  // Whether this one may go on.
+  // Whether this principal may go on.
   bool allows(const Principal& who) const { return parts_->test(who); }
   // "role 'admin' and not scope 'trial'"
   const std::string& words() const noexcept { return parts_->words; }
-  // That it asks for in any case.
+  // Scopes that it requires in any case.
   const std::vector<std::string>& scopes() const noexcept { return parts_->scopes; }
 
  private:
@@ -71,21 +71,21 @@ class Policy {
 Policy authenticated();
 Policy role(std::string name);
 Policy scope(std::string name);
-// The claim is there with this value.
+// The principal has the claim with this value.
 Policy claim(std::string name, container::Value value);
 // REQUIRE one.
 Policy all_of(std::vector<Policy> all);
 Policy any_of(std::vector<Policy> all);
 Policy not_(Policy policy);
 
-// To be given to use(), behind what authenticates.
+// For Group::use(), behind the authentication.
 Middleware require(Policy policy);
 
-// The answer to `who`, whom the policy does not allow.
+// The reply to `who`, whom the policy refuses.
 Reply forbidden(const Principal& who, const Policy& policy);
 
-// What somebody is told who may not use a resource: that, or that it is not there, where its
-// existence is a secret already.
+// The reply to a principal that may not use a resource: 403, or 404 where its existence is a
+// secret.
 enum class Denial : std::uint8_t { forbidden, not_found };
 
 namespace detail {

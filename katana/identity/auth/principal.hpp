@@ -24,7 +24,7 @@
 
 namespace katana::auth {
 
-// By what the request was authenticated.
+// The way in which a request was authenticated.
 enum class Method : std::uint8_t { token, api_key, basic, certificate, session };
 
 // "token", "api_key", …, as records and claims name it.
@@ -35,15 +35,15 @@ struct PrincipalFacts {
   std::string id = {};      // `sub` of a token, the user of a password, the name of an API key
   std::string issuer = {};  // `iss` of a token, or the name of the authenticator
   std::string name = {};    // for people; empty: the id
-  // By what they were authenticated.
+  // The way in which the request was authenticated.
   Method method = Method::token;
-  // What the issuer says they are.
+  // Roles that the issuer gives.
   std::vector<std::string> roles = {};
-  // What the credentials are good for.
+  // Scopes of the credentials.
   std::vector<std::string> scopes = {};
-  // When they proved who they are, as far as that is known.
+  // When the user authenticated, as far as that is known.
   std::optional<Timestamp> authenticated_at = {};
-  // When the credentials end; nothing: that is not known.
+  // When the credentials end; nothing: not known.
   std::optional<Timestamp> expires_at = {};
   container::Object claims = {};  // whatever else the token or the provider says
 };
@@ -53,24 +53,24 @@ class Principal {
   // REQUIRES an id.
   explicit Principal(PrincipalFacts facts);
 
-  // All of it.
+  // All facts.
   const PrincipalFacts& facts() const noexcept { return *facts_; }
-  // Of them at their issuer; never empty.
+  // Unique at the issuer; never empty.
   const std::string& id() const noexcept { return facts_->id; }
   // The issuer; empty: none.
   const std::string& issuer() const noexcept { return facts_->issuer; }
   // For people; never empty.
   const std::string& name() const noexcept { return facts_->name; }
-  // By what they were authenticated.
+  // The way in which the request was authenticated.
   Method method() const noexcept { return facts_->method; }
-  // Exactly, with its case.
+  // Compares exactly, with case.
   bool has_role(Bytes role) const noexcept;
-  // Exactly, with its case.
+  // Compares exactly, with case.
   bool has_scope(Bytes scope) const noexcept;
-  // Null: nothing says it.
+  // Null: there is no such claim.
   const container::Value* claim(Bytes name) const noexcept { return facts_->claims.find(name); }
 
-  // The same person by the same issuer, however they were authenticated.
+  // The same id at the same issuer, however authenticated.
   friend bool operator==(const Principal& a, const Principal& b) noexcept {
     return a.id() == b.id() && a.issuer() == b.issuer();
   }

@@ -13,9 +13,9 @@
 //     …
 //   }
 //
-// Nothing is opened, loaded or made before the first of these calls. What they change is in the
-// store when they return, and in the cookie of the reply. Forms of a visitor of whom nothing is
-// kept need no store: their secret is made of the cookie (session_id.hpp).
+// Nothing is loaded or made before the first of these calls. When they return, their changes are in
+// the store, and in the cookie of the reply. Forms of a visitor without a stored session need no
+// store: their secret is made of the cookie (session_id.hpp).
 //
 // Owns       a copy of the cookie's value, and what was loaded.
 // Thread     its reactor's. Its calls are awaited one after the other.
@@ -63,8 +63,8 @@ class UserSession {
   UserSession& operator=(UserSession&&) noexcept = default;
   ~UserSession() = default;
 
-  // What set() has kept, as the struct that it was; nothing: there is none, or it was of another
-  // form, as before an upgrade.
+  // The struct that set() has stored; nothing: there is none, or it was of another form, as before
+  // an upgrade.
   template <Described T>
   Task<Result<std::optional<T>>> get() const {
     const Result<void> loaded = co_await load();
@@ -85,31 +85,31 @@ class UserSession {
 
   // The user that has logged in; nothing: none.
   Task<Result<std::optional<auth::Principal>>> principal() const;
-  // The user of this session from now on, under a new id. What set() has kept stays, also when
-  // another request changes it meanwhile. When the session of a visitor ends meanwhile, a new one
-  // begins that has nothing of it; when that of a user does, no user is logged in:
-  // Code::already_exists. REQUIRES who.id; Code::invalid_argument for what is not UTF-8.
+  // Makes `who` the user of this session, under a new id. What set() has stored stays, also when
+  // another request changes it meanwhile. If the session of a visitor ends meanwhile, an empty new
+  // one begins; if that of a user ends, no user is logged in: Code::already_exists. REQUIRES
+  // who.id; Code::invalid_argument for text that is not UTF-8.
   Task<Result<void>> log_in(const auth::PrincipalFacts& who) const { return begin_login(who); }
   void log_in(const auth::PrincipalFacts&& who) const = delete;  // a variable, as for set()
-  // A new id, for what happens behind a change of rights. Login does it, too.
+  // Gives the session a new id, after a change of rights. Login does it, too.
   Task<Result<void>> renew() const;
-  // Logged out: the session is gone from the store, and its cookie from the browser. A cookie that
-  // is the session itself, and that somebody has a copy of, ends only by its lifetime.
+  // Logs out: removes the session from the store, and its cookie from the browser. A copy of a
+  // cookie that is the session itself ends only by its lifetime.
   Task<Result<void>> end() const;
-  // All other sessions of this one's user, everywhere; how many they were. Code::unsupported with
+  // Ends all other sessions of this user, everywhere; returns how many. Code::unsupported with
   // sessions that are cookies, Code::unauthenticated when no user has logged in.
   Task<Result<std::int64_t>> end_others() const;
 
-  // A secret of the browser, form_secret_bytes of ASCII, that changes with its id. Without a cookie
-  // it gets one: with a store that of a visitor, of whom nothing is kept.
+  // A secret of the browser, form_secret_bytes of ASCII, that changes with its id. A browser
+  // without a cookie gets one; with a store it is that of a visitor, for whom nothing is stored.
   static constexpr std::size_t form_secret_bytes = SessionId::form_secret_bytes;
   // Fails as set() does.
   Task<Result<std::string>> form_secret() const;
-  // The same, of the cookie that the request has; empty: it has none that is good.
+  // The same for the cookie that the request has; empty: it has none that is valid.
   Task<Result<std::string>> known_form_secret() const;
 
-  // What the reply has to say, by whoever made this: Set-Cookie when the cookie changes, and fields
-  // that keep the reply out of caches when the session was looked at. Fails as set_cookie() does.
+  // Adds to the reply Set-Cookie if the cookie changes, and headers that keep the reply out of
+  // caches if the session was read. The maker of this object calls it. Fails as set_cookie() does.
   Result<void> finish(Reply& reply) const;
 
  private:

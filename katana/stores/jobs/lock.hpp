@@ -1,12 +1,12 @@
-// JobLock: which of several instances of a program runs a tick of a job.
+// JobLock: decides which of several instances of a program runs a tick of a job.
 //
 //   claim: job, tick, until     → true: it is this instance's
 //
-// An instance that has a claim alone runs the job, until it gives the claim back or `until` has
-// come, whichever is first: an instance that dies in a run keeps the others waiting no longer. With
-// a lock that has a lease() it is that which a claim lasts, and the runner renews it while the job
-// runs; a job whose lease is lost is cancelled. A tick that was claimed is not claimed again, so
-// clocks that differ by less than the time between two ticks run none of them twice.
+// The instance with the claim runs the job, until it gives the claim back or `until` has come: an
+// instance that dies in a run does not block the others longer. With a lock that has a lease(), the
+// claim lasts for the lease, and the runner renews it while the job runs; a job whose lease is lost
+// is cancelled. A tick that was claimed is not claimed again: clocks that differ by less than the
+// time between two ticks run none of them twice.
 //
 // LocalJobLock: for instances in one process, and for tests. database/database_lock.hpp: by a
 // table. redis/redis_job_lock.hpp: in Redis.
@@ -40,14 +40,14 @@ struct JobClaim {
 class JobLock {
  public:
   virtual ~JobLock() = default;
-  // False: another instance had this tick or one behind it, or has not given back the last one.
+  // False: another instance had this tick or a later one, or has not given back the last one.
   virtual Task<Result<bool>> try_acquire(JobClaim claim) = 0;
   // The run of this claim has ended; others may claim later ticks from `free_at` on.
   virtual Task<Result<void>> release(JobClaim claim, Timestamp free_at) = 0;
 
-  // How long a claim lasts unless it is renewed. Zero: until its JobClaim::until.
+  // How long a claim lasts unless it is renewed. Zero: until JobClaim::until.
   virtual Duration lease() const noexcept { return {}; }
-  // The claim lasts for a lease from now on. False: it had ended, and another instance may have
+  // Extends the claim by a lease from now on. False: it had ended, and another instance may have
   // one.
   virtual Task<Result<bool>> renew(JobClaim) { co_return true; }
 };

@@ -46,9 +46,9 @@
 
 namespace katana::testing {
 
-// What the program is started with.
+// Options for the start of the program.
 struct TestApplicationOptions {
-  // "key=value", as of --set.
+  // "key=value", as for --set.
   std::vector<std::string> settings = {};
   // A file of settings, which must be there; empty: none.
   std::string config_file = {};
@@ -98,8 +98,8 @@ class TestApplication : public TestServer {
 
   // ---- before the start
 
-  // In the place of what the program registers as T: an object that outlives this one, or a factory
-  // as Registry takes it. start() fails when the program registers no T.
+  // Replaces the service T that the program registers: by an object that outlives this one, or a
+  // factory as Registry takes it. start() fails when the program registers no T.
   template <class T, class Given>
   void override_service(Given&& given,
                         std::source_location where = std::source_location::current()) {
@@ -118,13 +118,14 @@ class TestApplication : public TestServer {
 
   // ---- once started, which these do
 
-  // Requests from here on go to another listener: that of operations.port, or of http.listeners in
-  // their order. An Error: there is none, or the program did not start.
+  // Sends further requests to another listener: that of operations.port, or of http.listeners in
+  // order. An Error: there is none, or the program did not start.
   Result<void> use_operations();
   Result<void> use_listener(std::size_t index);
   Result<void> use_first_listener();
 
-  // What the program registered, or what overrides it. REQUIRES that it has started and has one.
+  // The service that the program registered, or its replacement. REQUIRES that it has started and
+  // has one.
   template <class T>
   T& service() {
     return services().get<T>();
@@ -142,12 +143,12 @@ class TestApplication : public TestServer {
     }
   }
 
-  // Ends the program as SIGTERM does: what is in flight is finished or cut off. Once.
+  // Ends the program as SIGTERM does: requests in flight are finished or cut off. Once.
   server::ServerReport stop();
 
   // ---- what it did
 
-  // What the program has logged, measured and failed at, so far.
+  // What the program has logged, measured and reported as failed so far.
   LogCapture& log() noexcept { return log_; }
   MetricsView metrics();
   const std::vector<CapturedFailure>& failures() const noexcept { return failures_; }

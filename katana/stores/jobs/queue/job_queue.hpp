@@ -1,5 +1,5 @@
-// JobQueue: jobs in a table of the program's database, queued in the same transaction as what they
-// are about.
+// JobQueue: jobs in a table of the program's database, queued in the same transaction as the change
+// that causes them.
 //
 //   struct Welcome {
 //     std::int64_t user = 0;
@@ -16,8 +16,8 @@
 //   };
 //   co_await database::transact(database, body);
 //
-// Both are there or neither is. Each job is done at least once by one of the processes that work
-// its queue (queue_worker.hpp); a process that dies in it lets it be done again.
+// Either both are stored or neither is. A process that works the queue (queue_worker.hpp) does each
+// job at least once; if it dies meanwhile, the job is done again.
 //
 // Owns       nothing: the rows are the database's.
 // Borrows    the database, which must outlive it, and workers while they run.
@@ -43,18 +43,18 @@
 
 namespace katana::queue {
 
-// Of one JobQueue; processes that share a table may differ in them.
+// Options of one JobQueue; processes that share a table may differ in them.
 struct QueueOptions {
   std::size_t payload_bytes_max = std::size_t{64} << 10;  // of its text: 64 KiB
-  // The table is made when it is first needed. False: by the program's migrations; see
+  // True: the table is made when it is first needed. False: the program's migrations make it; see
   // JobQueue::migrations().
   bool make_table = true;
-  // PostgreSQL: each job that is queued notifies the channel notify_channel. False where none
-  // listens, or where so many commits notify that the server's lock for it is what they wait for.
+  // PostgreSQL: each queued job notifies the channel notify_channel. False where no worker listens,
+  // or where commits wait for the server's lock for notifications.
   bool notify = true;
 };
 
-// Of PostgreSQL: NOTIFY katana_queue, '<name of the queue>'.
+// The channel of PostgreSQL: NOTIFY katana_queue, '<name of the queue>'.
 inline constexpr const char* notify_channel = "katana_queue";
 
 class JobQueue {
@@ -63,27 +63,27 @@ class JobQueue {
   JobQueue(const JobQueue&) = delete;
   JobQueue& operator=(const JobQueue&) = delete;
 
-  // The table for both databases, under this number of the program's migrations.
+  // The migrations that make the table, for both databases, under this number of the program's
+  // migrations.
   static std::vector<database::MigrationFile> migrations(unsigned number) {
     return JobTable::migrations(number);
   }
 
-  // Within the transaction or savepoint, which outlives the call; it has failed when this has.
-  // Payloads and options are variables: g++ 12 destroys those of a `co_await` twice (decision
-  // 0018).
+  // Within the transaction or savepoint, which outlives the call, and which fails with it. Payloads
+  // and options are variables: g++ 12 destroys those of a `co_await` twice (decision 0018).
   template <Described Payload>
   Task<Result<Enqueued>> enqueue(const database::Nestable& transaction, std::string queue,
                                  const Payload& payload,
                                  const EnqueueOptions& options = EnqueueOptions()) {
     return enqueue_json(transaction, std::move(queue), container::to_json(payload), options);
   }
-  // In its own transaction.
+  // In a transaction of its own.
   template <Described Payload>
   Task<Result<Enqueued>> enqueue(std::string queue, const Payload& payload,
                                  const EnqueueOptions& options = EnqueueOptions()) {
     return enqueue_json(std::move(queue), container::to_json(payload), options);
   }
-  // The same of a payload that is JSON already, or another text without a zero byte.
+  // The same for a payload that is JSON already, or another text without a zero byte.
   Task<Result<Enqueued>> enqueue_json(const database::Nestable& transaction, std::string queue,
                                       std::string payload,
                                       const EnqueueOptions& options = EnqueueOptions());
@@ -101,20 +101,20 @@ class JobQueue {
   template <Described Payload>
   Task<Result<Enqueued>> enqueue(std::string, const Payload&, const EnqueueOptions&&) = delete;
 
-  // Jobs of that state with an id above `after`, by their ids; 1,000 at most.
+  // Jobs in that state with an id above `after`, by id; at most 1,000.
   Task<Result<std::vector<JobInfo>>> list(std::string queue, JobState state, std::int64_t after = 0,
                                           std::size_t count = 100);
   Task<Result<QueueDepth>> depth(std::string queue);
-  // A dead letter waits again, with all of its attempts. not_found; already_exists: another job has
-  // its key.
+  // Makes a dead letter wait again, with all of its attempts. not_found; already_exists: another
+  // job has its key.
   Task<Result<void>> retry(std::string queue, std::int64_t id);
-  // All of them, oldest first, 1,000 at most in a call. Gives how many.
+  // The same for all dead letters, the oldest first, at most 1,000 in a call. Returns how many.
   Task<Result<std::int64_t>> retry_all(std::string queue);
-  // Removes a job that does not run. not_found.
+  // Removes a job that is not running. not_found.
   Task<Result<void>> discard(std::string queue, std::int64_t id);
 
-  // Workers of this process look for jobs of that queue now; of all queues when it is empty. For
-  // who hears of jobs that others queue, as by NOTIFY.
+  // Makes workers of this process look for jobs of that queue now; empty: of all queues. For a
+  // program that learns of queued jobs in another way, such as NOTIFY.
   void wake(const std::string& queue = {}) noexcept;
 
   // ---- for workers
@@ -122,7 +122,7 @@ class JobQueue {
   const QueueOptions& options() const noexcept { return options_; }
   void add_waker(const std::string& queue, std::shared_ptr<Waker> waker);
   void remove_waker(const std::shared_ptr<Waker>& waker) noexcept;
-  // How many were queued here, and how many of them had been there.
+  // Jobs that were queued here, and how many of them existed already.
   struct Counts {
     std::uint64_t queued = 0;  // calls of enqueue(), rolled back ones included
     std::uint64_t known = 0;   // of these, whose key another job had: nothing was added

@@ -1,5 +1,4 @@
-// What the job queue is told and tells: how a job is queued, what a row of it says, how a queue is
-// worked.
+// Types of the job queue: options of a queued job, what list() shows, and options of a handler.
 //
 // Owns       values only.
 // Thread     values.
@@ -17,16 +16,16 @@
 
 namespace katana::queue {
 
-// Of the name of a queue, which is a label of metrics.
+// Limit of a queue's name, which is a label of metrics.
 inline constexpr std::size_t name_bytes_max = 64;
 inline constexpr std::size_t key_bytes_max = 255;
 inline constexpr std::size_t failure_bytes_max = 1000;  // of a failure, as its row keeps it
 inline constexpr int priority_max = 100;                // and -100 the lowest
-// A job of one priority more is ahead of those that were due so much earlier. So no priority keeps
+// A job with one priority more goes ahead of jobs that were due so much earlier. No priority keeps
 // another from its turn for ever.
 inline constexpr Duration priority_step = seconds(60);
 
-// The row has the number of it, so the order stays.
+// Rows have these numbers, so their order does not change.
 enum class JobState : std::uint8_t {
   waiting,  // for its time, or for a worker
   running,  // a worker has its lease
@@ -35,25 +34,25 @@ enum class JobState : std::uint8_t {
 };
 KATANA_DESCRIBE_ENUM(JobState, waiting, running, done, dead)
 
-// How long a job's key keeps another one with the same key out of its queue.
+// How long a job keeps others with the same key out of its queue.
 enum class KeyLasts : std::uint8_t {
   until_begun,    // what is queued while it runs is another job
   until_done,     // or dead
   until_removed,  // for HandlerOptions::done_kept longer
 };
 
-// Of one job.
+// Options of one job.
 struct EnqueueOptions {
   Duration delay = {};   // not begun before
   int priority = 0;      // -100 to 100; see priority_step
-  std::string key = {};  // of several jobs with one key the first is queued; empty: none
-  KeyLasts key_lasts = KeyLasts::until_done;  // nothing without a key
+  std::string key = {};  // the first of several jobs with one key is queued; empty: none
+  KeyLasts key_lasts = KeyLasts::until_done;  // no effect without a key
 
   // An Error: the delay is negative, or the priority or the key is out of its bounds.
   Result<void> check() const;
 };
 
-// What enqueue() gives; in a transaction it is true once that is committed.
+// The result of enqueue(); in a transaction it holds once that is committed.
 struct Enqueued {
   std::int64_t id = 0;  // of the row, as Delivery::id()
   bool is_new = true;   // false: the id is that of the job that has the key
@@ -76,37 +75,37 @@ struct JobInfo {
 KATANA_DESCRIBE(JobInfo, id, queue, state, priority, attempts, queued_us, due_us, until_us, failure,
                 request_id, payload)
 
-// How one queue is worked by one process.
+// How one process works one queue.
 struct HandlerOptions {
   unsigned concurrency = 8;         // jobs at a time, in this process
   unsigned attempts_max = 16;       // claims of a job; after the last that fails it is dead
   Duration timeout = seconds(300);  // of one attempt, which is then cancelled and has failed
-  // A process that dies keeps a job from the others for so long. Renewed while its handler runs.
+  // How long a job of a process that died is kept from the others. Renewed while its handler runs.
   Duration lease = seconds(30);
-  // After a failure the job waits for backoff_min, after each further one for twice as long, up to
-  // backoff_max; less up to a half, by chance.
+  // The pause of a job after a failure; doubled after each further one, up to backoff_max; shorter
+  // by up to a half, by chance.
   Duration backoff_min = seconds(1);
   Duration backoff_max = seconds(3600);
   // Between two looks without a notification of a job; a fifth more or less, by chance.
   Duration poll = seconds(1);
-  // How long a handler that was told to stop may go on before it is cancelled.
+  // How long a handler may go on after it was told to stop, before it is cancelled.
   Duration stop_grace = seconds(1);
-  // When the program ends: how long jobs may go on before they are told to stop and given back.
+  // How long jobs may go on when the program ends, before they are told to stop and given back.
   Duration drain_grace = seconds(5);
-  // How long done jobs and dead letters are kept, and how many of each at most. Zero: done jobs are
-  // removed at once.
+  // How long done jobs and dead letters are kept, and how many of each. Zero: done jobs are removed
+  // at once.
   Duration done_kept = {};
   Duration dead_kept = seconds(14 * 24 * 3600);
   std::uint32_t done_max = 100'000;
   std::uint32_t dead_max = 10'000;
 
-  // `queue` is named by the Error.
+  // The Error names `queue`.
   Result<void> check(const std::string& queue) const;
 };
 
-// Letters, digits, '-', '_', '.', at most name_bytes_max.
+// Whether a name has only letters, digits, '-', '_' and '.', and at most name_bytes_max bytes.
 Result<void> check_name(const std::string& queue);
-// After `failures` in a row, at least 1. `random` spreads it over the second half of the time.
+// The pause after `failures` in a row, at least 1. `random` spreads it over its second half.
 Duration backoff_of(const HandlerOptions& options, std::uint64_t failures,
                     std::uint64_t random) noexcept;
 
