@@ -163,8 +163,8 @@ struct Bare<int> {};
         self.assertNotIn("Valve", [each.name for each in header.entities])
 
     def test_a_member_has_the_help_of_its_description_where_it_is_said(self):
-        helps = headers.help_texts(['inline constexpr auto notice =\n    rules::help("so long (503)");\n',
-                                    'KATANA_DESCRIBE(Tank, (litres, help("of water")), (notice, option_rules::notice))\n'])
+        described = 'KATANA_DESCRIBE(Tank, (litres, help("of water")), (notice, option_rules::notice))\n'
+        helps = headers.help_texts(['inline constexpr auto notice =\n    rules::help("so long (503)");\n', described])
         self.assertEqual(helps, {("Tank", "litres"): "of water", ("Tank", "notice"): "so long (503)"})
 
     def test_a_page_shows_contract_declaration_and_comment(self):
