@@ -85,7 +85,7 @@ string(REPLACE ";" " " katana_rows "${katana_rows}")
 file(WRITE ${katana_generated}/katana-components.cmake "# Made by cmake/install.cmake.\n${katana_rows}")
 write_basic_package_version_file(${katana_generated}/katana-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES cmake/katana-config.cmake cmake/katana-embed.cmake cmake/katana-openapi.cmake cmake/katana-openapi-document.cmake
-              cmake/katana-sql.cmake ${katana_generated}/katana-config-version.cmake
+              cmake/katana-sql.cmake cmake/katana-lint.cmake cmake/katana-tool.cmake ${katana_generated}/katana-config-version.cmake
               ${katana_generated}/katana-components.cmake
   DESTINATION ${katana_package_folder} COMPONENT katana-development)
 install(FILES cmake/externals.cmake RENAME katana-externals.cmake

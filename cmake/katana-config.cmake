@@ -8,6 +8,7 @@ include(${CMAKE_CURRENT_LIST_DIR}/katana-embed.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/katana-openapi-document.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/katana-sql.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/katana-openapi.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/katana-lint.cmake)
 
 set(katana_wanted ${katana_FIND_COMPONENTS})
 if(NOT katana_wanted)
@@ -57,5 +58,15 @@ if(katana_NOT_FOUND_MESSAGE AND katana_FOUND STREQUAL "FALSE")
   return()
 endif()
 unset(katana_NOT_FOUND_MESSAGE)
+
+option(KATANA_LINT_WARNING "warn of a project for g++ 12 that never calls katana_lint()" ON)
+mark_as_advanced(KATANA_LINT_WARNING)
+get_property(katana_warns GLOBAL PROPERTY katana_warns_without_lint)
+if(KATANA_LINT_WARNING AND NOT katana_warns AND "http" IN_LIST katana_order)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+    set_property(GLOBAL PROPERTY katana_warns_without_lint ON)
+    cmake_language(DEFER DIRECTORY ${CMAKE_SOURCE_DIR} CALL katana_warn_without_lint)
+  endif()
+endif()
 
 # SPDX-License-Identifier: Apache-2.0

@@ -6,6 +6,8 @@
 # katana::openapi_client; NO_SERVER: no interfaces and routes. SOURCES, 1 unless it is given: in how many sources the tags are compiled, at
 # once where there are processors. A hundred operations take a compiler 20 s and 2 GB. GROUP_BY_PATH: what has no tag has its path's first word
 # as one, in the place of a single group.
+include(${CMAKE_CURRENT_LIST_DIR}/katana-tool.cmake)
+
 function(katana_openapi target file)
   cmake_parse_arguments(PARSE_ARGV 2 openapi "CLIENT;NO_SERVER;GROUP_BY_PATH;ALLOW_PARTIAL" "NAMESPACE;SOURCES" "")
   if(openapi_UNPARSED_ARGUMENTS OR NOT TARGET ${target})
@@ -16,18 +18,7 @@ function(katana_openapi target file)
   if(NOT EXISTS ${file})
     message(FATAL_ERROR "katana_openapi(${target}): there is no ${file}")
   endif()
-  if(TARGET katana_tool)
-    set(tool $<TARGET_FILE:katana_tool>)
-    set(tool_depends katana_tool)
-  else()
-    find_program(KATANA_TOOL katana HINTS ${katana_DIR}/../../../bin ${katana_DIR}/../../../../bin DOC "the program katana")
-    if(NOT KATANA_TOOL)
-      message(FATAL_ERROR "katana_openapi(${target}): the program katana is not found, which makes the code: install it "
-        "(component katana-programs, package katana-tools), or name it by -DKATANA_TOOL=FILE")
-    endif()
-    set(tool ${KATANA_TOOL})
-    set(tool_depends ${KATANA_TOOL})
-  endif()
+  katana_find_tool("katana_openapi(${target})" "which makes the code" OFF)
   if(NOT openapi_NAMESPACE)
     set(openapi_NAMESPACE api)
   endif()

@@ -5,28 +5,17 @@
 # database, named sqlite and postgres. If FILE (default: sql.lock) is there, no database is asked, and `katana sql check
 # --update` writes it. Both are relative to the directory of the CMakeLists.txt. OPTIONAL: without the program katana there
 # is a warning, and no check.
+include(${CMAKE_CURRENT_LIST_DIR}/katana-tool.cmake)
+
 function(katana_check_sql target)
   cmake_parse_arguments(PARSE_ARGV 1 check "WARNINGS_AS_ERRORS;OPTIONAL" "MIGRATIONS;LOCK" "DATABASE")
   if(check_UNPARSED_ARGUMENTS OR NOT TARGET ${target})
     message(FATAL_ERROR "katana_check_sql(${target} ${ARGN}): ${target} has to be a target, and there is no option "
       "'${check_UNPARSED_ARGUMENTS}'")
   endif()
-  if(TARGET katana_tool)
-    set(tool $<TARGET_FILE:katana_tool>)
-    set(tool_depends katana_tool)
-  else()
-    find_program(KATANA_TOOL katana HINTS ${katana_DIR}/../../../bin ${katana_DIR}/../../../../bin DOC "the program katana")
-    if(NOT KATANA_TOOL)
-      set(words "katana_check_sql(${target}): the program katana is not found, by which SQL is checked: install it "
-        "(component katana-programs, package katana-tools), or name it by -DKATANA_TOOL=FILE")
-      if(check_OPTIONAL)
-        message(WARNING ${words})
-        return()
-      endif()
-      message(FATAL_ERROR ${words})
-    endif()
-    set(tool ${KATANA_TOOL})
-    set(tool_depends ${KATANA_TOOL})
+  katana_find_tool("katana_check_sql(${target})" "by which SQL is checked" "${check_OPTIONAL}")
+  if(NOT tool)
+    return()
   endif()
   if(NOT check_DATABASE)
     set(check_DATABASE sqlite)

@@ -16,6 +16,7 @@
 #include "katana_tool/audit_command.hpp"
 #include "katana_tool/completion.hpp"
 #include "katana_tool/dev_command.hpp"
+#include "katana_tool/lint_command.hpp"
 #include "katana_tool/log_command.hpp"
 #include "katana_tool/manual.hpp"
 #include "katana_tool/migrate_command.hpp"
@@ -89,6 +90,7 @@ int main(int count, char** arguments) {
   add_openapi_commands(app, chosen);
   add_migrate_command(app, chosen);
   add_queue_command(app, chosen);
+  add_lint_command(app, chosen);
   add_log_command(app, chosen);
   add_audit_command(app, chosen);
   add_password_command(app, chosen);

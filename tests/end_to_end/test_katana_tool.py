@@ -32,7 +32,7 @@ def files(folder):
 def test_help_and_version_of_every_subcommand():
     done = run("--version")
     assert re.fullmatch(r"katana \d+\.\d+\.\d+\n", done.stdout) and done.returncode == 0
-    for words in ("", "new", "add", "add route", "dev", "routes", "config", "config schema", "migrate", "log", "sql",
+    for words in ("", "new", "add", "add route", "dev", "routes", "config", "config schema", "migrate", "lint", "log", "sql",
                   "sql check"):
         done = run(*words.split(), "--help")
         assert done.returncode == 0 and "Usage: katana" in done.stdout, (words, done.stdout, done.stderr)
@@ -261,6 +261,26 @@ def toy(tmp_path, version):
     (home / "toy.py").write_text(SCRIPT.replace("VERSION", version))
     (home / "toy.py").chmod(0o755)
     return home
+
+
+def test_lint_names_what_g_plus_plus_12_destroys_twice(tmp_path):
+    source = tmp_path / "src/app.cpp"
+    (tmp_path / "build").mkdir()
+    source.parent.mkdir()
+    good = "Task<void> f() {\n  co_await g(x ? 1 : 2);\n}\n"
+    bad = good.replace("x ? 1 : 2", 'x ? *x + ", far" : "near"')
+    source.write_text(good)
+    (tmp_path / "build/made.cpp").write_text(bad)
+    done = run("lint", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "1 files, 0 findings\n"), done.stderr
+    source.write_text(bad)
+    done = run("lint", cwd=tmp_path)
+    assert done.returncode == 1
+    assert done.stderr.startswith("src/app.cpp:2:16: error: a conditional expression stands in what is awaited"), done.stderr
+    found = json.loads(run("lint", "--json", "src/app.cpp", cwd=tmp_path).stdout)
+    assert [(each["file"], each["line"], each["rule"]) for each in found] == [("src/app.cpp", 2, "conditional-argument")]
+    done = run("lint", "nowhere", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (2, "katana lint: 'nowhere' is no file and no folder (not_found)\n")
 
 
 def test_dev_builds_again_on_a_change_and_keeps_the_port(tmp_path):
