@@ -56,6 +56,7 @@ std::string mark_of(OpenFile& file, bool hashes) {
 
 void describe_file(OpenFile& file, const FileDescription& description, std::int64_t wall_clock_s) {
   const bool is_plain = description.coding == http::Coding::identity;
+  file.described_s = wall_clock_s;
   file.is_strong = is_settled(file.identity, wall_clock_s);
   file.is_date_strong = file.is_strong && !is_date_set(file.identity);
   file.entity_tag =

@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <system_error>
 
@@ -116,7 +117,7 @@ std::int64_t OpenFile::modified_s() const noexcept {
 std::optional<std::int64_t> OpenFile::told_modified_s() const noexcept {
   constexpr std::int64_t year_1981_s = 347'155'200;
   if (identity.modified_ns < year_1981_s * seconds(1).ns) return std::nullopt;
-  return modified_s();
+  return std::min(modified_s(), described_s);
 }
 
 }  // namespace katana

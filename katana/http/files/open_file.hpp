@@ -82,11 +82,12 @@ class OpenFile final : public Retained {
  public:
   OpenFile(Descriptor opened, const FileIdentity& known) noexcept;
 
-  FileIdentity identity;         // at the moment of opening
-  std::string entity_tag;        // with quotes; weak while the file may still change unnoticed
-  std::string fields;            // of every reply about it: complete lines
-  std::string content_fields;    // of those with its content, besides
-  Bytes content_type;            // of Content-Type; refers to the program's text or to given_type
+  FileIdentity identity;       // at the moment of opening
+  std::string entity_tag;      // with quotes; weak while the file may still change unnoticed
+  std::string fields;          // of every reply about it: complete lines
+  std::string content_fields;  // of those with its content, besides
+  Bytes content_type;          // of Content-Type; refers to the program's text or to given_type
+  std::int64_t described_s = INT64_MAX;  // wall clock, when `fields` was written
   std::string given_type;        // what content_type refers to, when that is not the program's
   bool is_strong = false;        // the entity tag
   bool is_date_strong = false;   // the date as well
@@ -95,7 +96,9 @@ class OpenFile final : public Retained {
 
   // A range for a reply, in bytes. The part shares the file.
   FilePart part(std::uint64_t offset, std::uint64_t size) noexcept { return {this, offset, size}; }
-  std::int64_t modified_s() const noexcept;  // Unix time of the last change, rounded down
+  // Unix time of the last change, rounded down. Never later than described_s (RFC 9110 §8.8.2.1: a
+  // date of the future is the present).
+  std::int64_t modified_s() const noexcept;
   // Empty: the date is a constant that tells nothing of the content. Reproducible builds set 0 or 1
   // (Nix, Guix, OSTree, container images) or the first date of ZIP archives, in 1980.
   std::optional<std::int64_t> told_modified_s() const noexcept;

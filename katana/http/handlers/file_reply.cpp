@@ -187,7 +187,8 @@ Reply reply_with_file(const FileReference& file, const http::Head& head, Instant
     PreparedReply::append_fields(reply, file->fields);
     return reply;
   }
-  const auto range = head.method() == http::Method::get ? head.find("Range") : std::nullopt;
+  const auto range =
+      head.method() == http::Method::get ? http::find_only(head, "Range") : std::nullopt;
   if (!range || !http::range_applies(head, validators)) return whole(file);
   const http::Ranges ranges = http::Ranges::parse(*range, file->identity.size);
   switch (ranges.kind()) {

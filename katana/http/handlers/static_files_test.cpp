@@ -270,6 +270,25 @@ TEST_F(StaticFilesTest,
   EXPECT_EQ(get("app.js", "Range: bytes=0-0\nIf-Range: " + constant).status, 200u);
 }
 
+// An archive, or a copy from a host whose clock is ahead.
+TEST_F(StaticFilesTest, a_date_of_the_future_is_told_as_the_present) {
+  constexpr std::int64_t now_s = 1'000'000'000;  // Sun, 09 Sep 2001 01:46:40 GMT
+  reactor_.set_wall_clock(now_s);
+  files_.write("late.txt", "0123456789", now_s + 3600);
+  EXPECT_EQ(get("late.txt").status, 200u);
+  EXPECT_EQ(field("Last-Modified"), "Sun, 09 Sep 2001 01:46:40 GMT");
+  EXPECT_EQ(get("late.txt", "Range: bytes=0-0\nIf-Range: Sun, 09 Sep 2001 01:46:40 GMT\n").status,
+            200u);
+}
+
+TEST_F(StaticFilesTest, a_range_that_is_given_twice_is_none) {
+  EXPECT_EQ(get("a.txt", "Range: bytes=0-1\nRange: bytes=2-3\n").status, 200u);
+  EXPECT_EQ(exchange_->content_sent, "0123456789");
+  get("a.txt");
+  const std::string again = "If-Range: " + field("ETag") + "\n";
+  EXPECT_EQ(get("a.txt", "Range: bytes=0-0\n" + again + again).status, 200u);
+}
+
 TEST_F(StaticFilesTest, a_file_that_may_still_be_written_has_a_weak_tag_until_it_has_settled) {
   reactor_.set_wall_clock(0);  // whatever its date, the file is younger
   EXPECT_TRUE(get("a.txt").fields_sent.starts_with("ETag: W/\""));

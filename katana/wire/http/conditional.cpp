@@ -36,9 +36,15 @@ Listed find_tag(const Head& head, Bytes name, Bytes tag, Matches matches) noexce
   return found;
 }
 
+// Several fields of a name are one value with commas (§5.3), which is no date.
 std::optional<std::int64_t> date_of(const Head& head, Bytes name) noexcept {
-  const auto value = head.find(name);
+  const auto value = find_only(head, name);
   return value ? parse_date(*value) : std::nullopt;
+}
+
+// §13.2.1: the others neither select a representation nor change one.
+bool has_conditions(Method method) noexcept {
+  return method != Method::options && method != Method::trace && method != Method::connect;
 }
 
 }  // namespace
@@ -67,7 +73,18 @@ bool matches_weakly(Bytes left, Bytes right) noexcept {
   return !left.empty() && opaque(left) == opaque(right);
 }
 
+std::optional<Bytes> find_only(const Head& head, Bytes name) noexcept {
+  std::optional<Bytes> found;
+  for (std::size_t index = 0; index < head.field_count(); ++index) {
+    if (!equals_ignoring_case(head.name(index), name)) continue;
+    if (found) return std::nullopt;
+    found = head.value(index);
+  }
+  return found;
+}
+
 Condition evaluate_conditions(const Head& head, const Validators& now) noexcept {
+  if (!has_conditions(head.method())) return Condition::proceed;
   const Listed match = find_tag(head, "If-Match", now.entity_tag, matches_strongly);
   if (match == Listed::no) return Condition::failed;
   if (match == Listed::no_field) {
@@ -85,8 +102,9 @@ Condition evaluate_conditions(const Head& head, const Validators& now) noexcept 
 }
 
 bool range_applies(const Head& head, const Validators& now) noexcept {
-  const auto value = head.find("If-Range");
-  if (!value) return true;
+  if (!head.find("If-Range")) return true;
+  const auto value = find_only(head, "If-Range");
+  if (!value) return false;
   Bytes tag;
   if (EntityTagReader(*value).next(tag))
     return tag == *value && matches_strongly(tag, now.entity_tag);

@@ -30,11 +30,14 @@ struct Validators {
 enum class Condition : std::uint8_t { proceed, not_modified, failed };
 
 // If-Match, If-Unmodified-Since, If-None-Match and If-Modified-Since of a request for a
-// representation that exists.
+// representation that exists. Methods that select none (OPTIONS, TRACE, CONNECT) have no conditions.
 [[nodiscard]] Condition evaluate_conditions(const Head& head, const Validators& now) noexcept;
 
 // If-Range: whether a Range field counts. True also without one.
 [[nodiscard]] bool range_applies(const Head& head, const Validators& now) noexcept;
+
+// The value of a field that may stand once. Empty: it is missing, or given several times.
+[[nodiscard]] std::optional<Bytes> find_only(const Head& head, Bytes name) noexcept;
 
 // Whether the two are the same entity tag (§8.8.3.2). Strongly: and neither of them is weak.
 [[nodiscard]] bool matches_strongly(Bytes left, Bytes right) noexcept;

@@ -132,6 +132,31 @@ TEST(Conditional, if_unmodified_since_fails_for_what_was_changed_later) {
             Condition::proceed);
 }
 
+TEST(Conditional, a_date_that_is_given_twice_is_none) {
+  for (const char* const second : {modified.data(), earlier.data(), "garbage", ""}) {
+    EXPECT_EQ(evaluate({{"if-modified-since", later}, {"If-Modified-Since", second}}),
+              Condition::proceed);
+    EXPECT_EQ(evaluate({{"if-unmodified-since", earlier}, {"If-Unmodified-Since", second}}),
+              Condition::proceed);
+    EXPECT_FALSE(
+        range_applies(Request({{"if-range", modified}, {"If-Range", second}}).head, strong));
+  }
+  EXPECT_EQ(evaluate({{"if-unmodified-since",
+                       "Sun, 06 Nov 1994 08:49:36 GMT, "
+                       "Sun, 06 Nov 1994 08:49:36 GMT"}}),
+            Condition::proceed);
+}
+
+TEST(Conditional, a_method_that_selects_no_representation_has_no_conditions) {
+  for (const Method method : {Method::options, Method::trace, Method::connect}) {
+    EXPECT_EQ(evaluate({{"if-match", "\"b\""}}, strong, method), Condition::proceed);
+    EXPECT_EQ(evaluate({{"if-none-match", "*"}}, strong, method), Condition::proceed);
+    EXPECT_EQ(evaluate({{"if-unmodified-since", earlier}}, strong, method), Condition::proceed);
+  }
+  EXPECT_EQ(evaluate({{"if-unmodified-since", earlier}}, strong, Method::delete_),
+            Condition::failed);
+}
+
 TEST(Conditional, if_range_wants_a_strong_validator_that_is_exactly_the_same) {
   EXPECT_TRUE(range_applies(Request({}).head, strong));
   EXPECT_TRUE(applies("\"a\""));
