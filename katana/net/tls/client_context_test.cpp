@@ -152,6 +152,23 @@ TEST(ClientContext, an_address_is_verified_and_not_asked_for_as_a_name) {
   }
 }
 
+TEST(ClientContext, the_common_name_of_a_certificate_is_no_name_of_its_server) {
+  for (const char* const other : {"", "IP:192.0.2.1", "email:ann@server.test"}) {
+    TestCertificate certificate({"server.test"});  // which is its common name as well
+    auto* const made = certificate.certificate.get();
+    const int at = X509_get_ext_by_NID(made, NID_subject_alt_name, -1);
+    X509_EXTENSION_free(X509_delete_ext(made, at));
+    if (*other != '\0') certificate.add_extension(NID_subject_alt_name, other);
+    X509_sign(made, certificate.key.get(), EVP_sha256());
+    const TestContext server = context_of(certificate);
+    Pair pair(trusting(certificate), *server, "server.test");
+    pair.pass();
+    EXPECT_TRUE(pair.failed) << other;
+    EXPECT_FALSE(pair.opened) << other;
+    EXPECT_THAT(pair.transforms.problem(), HasSubstr("mismatch")) << other;
+  }
+}
+
 TEST(ClientContext, a_certificate_out_of_date_is_refused) {
   const TestCertificate old({"localhost"}, false, nullptr, -1);
   const TestContext server = context_of(old);

@@ -123,6 +123,7 @@ TEST_F(ContextsTest, of_the_protocols_both_speak_ours_comes_first) {
   EXPECT_EQ(agreed({"http/1.1", "h2"}), "h2");
   EXPECT_EQ(agreed({"http/1.1"}), "http/1.1");
   EXPECT_EQ(agreed({"spdy/3", "http/1.1"}), "http/1.1");
+  EXPECT_EQ(agreed({"h2c", "http/1.1"}), "http/1.1") << "RFC 9113 §3.2: not by TLS";
   EXPECT_EQ(agreed({}), "");
   const auto bench = talk(*contexts, {.protocols = {"imap"}});
   EXPECT_EQ(bench->machine.failure(), Failure::application_protocol);

@@ -146,7 +146,10 @@ Machine::~Machine() { SSL_free(ssl_); }
 bool Machine::expect_name(const char* name) noexcept {
   X509_VERIFY_PARAM* const wanted = SSL_get0_param(ssl_);
   if (X509_VERIFY_PARAM_set1_ip_asc(wanted, name) == 1) return true;
-  X509_VERIFY_PARAM_set_hostflags(wanted, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+  // RFC 9110 §4.3.4: the common name of the subject, which no authority verifies as a host, is no
+  // identity, also where a certificate has no other name.
+  X509_VERIFY_PARAM_set_hostflags(
+      wanted, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
   const bool expected = X509_VERIFY_PARAM_set1_host(wanted, name, 0) == 1 &&
                         SSL_set_tlsext_host_name(ssl_, name) == 1;
   ERR_clear_error();
