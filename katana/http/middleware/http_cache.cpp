@@ -80,7 +80,8 @@ class HttpCacheState : public std::enable_shared_from_this<HttpCacheState> {
   using Progress = MiddlewareFunction::Progress;
   Progress run(const Call& call, RequestContext& context);
   void amend(const RequestView& request, session::Exchange& exchange, Reply& reply);
-  std::size_t invalidate(Bytes path);
+  // A path, or one of an origin by key_of().
+  std::size_t invalidate(Bytes tag);
   void end(const std::string& key, PageFlight& flight) noexcept;
 
   const HttpCacheOptions options;
@@ -164,14 +165,32 @@ bool has_status_to_keep(unsigned status) noexcept {
   return std::ranges::find(statuses, status) != statuses.end();
 }
 
-std::string key_of(const RequestView& request) {
-  const session::Client client = request.client();
+// `what` is a target, or a path.
+std::string key_of(const session::Client& client, Bytes what) {
   std::string key(client.is_secure() ? "https://" : "http://");
   key += client.host;
   std::ranges::transform(key, key.begin(), http::to_lower);
   key += ' ';  // in no host
-  key += request.target();
+  key += what;
   return key;
+}
+
+// The path of a reference. Empty: of another origin, whose replies are not this one's to remove
+// (RFC 9111 §4.4).
+std::optional<Bytes> path_at(Bytes place, const session::Client& client) {
+  const Bytes scheme = client.is_secure() ? "https" : "http";
+  const std::size_t end = std::min(place.find_first_of(":/?#"), place.size());
+  if (end != place.size() && place[end] == ':') {
+    if (!http::equals_ignoring_case(place.substr(0, end), scheme)) return std::nullopt;
+    place.remove_prefix(end + 1);
+  }
+  if (place.starts_with("//")) {
+    place.remove_prefix(2);
+    const Bytes authority = place.substr(0, place.find_first_of("/?#"));
+    if (!http::same_authority(authority, client.host, scheme)) return std::nullopt;
+    place.remove_prefix(authority.size());
+  }
+  return place.substr(0, place.find_first_of("?#"));
 }
 
 // Each name with what all fields of that name have. A size before each value, which may hold any
@@ -409,7 +428,7 @@ HttpCacheState::Progress HttpCacheState::run(const Call& call, RequestContext& c
     return Progress::goes_on;
   }
   const Instant now = now_of(call.exchange);
-  page.key = key_of(request);
+  page.key = key_of(request.client(), request.target());
   Found found = find(request, page.key, now);
   page.why = "uri-miss";
   if (found.reply != nullptr) {
@@ -550,7 +569,10 @@ bool HttpCacheState::read_fields(const RequestView& request, const Reply& reply,
   for_each_line(reply.fields(), [&](Bytes name, Bytes value, Bytes line) {
     const bool is_cookie = http::equals_ignoring_case(name, "set-cookie");
     if (is_cookie && !options.keep_set_cookie) may_keep = false;
-    if (is_one_of(name, {"content-range", "www-authenticate"})) may_keep = false;
+    if (is_one_of(name, {"content-range", "www-authenticate", "proxy-authenticate",
+                         "proxy-authentication-info", "proxy-authorization"})) {
+      may_keep = false;
+    }
     if (http::equals_ignoring_case(name, "vary")) {
       http::ListReader names(value);
       for (Bytes each; names.next(each);) kept.vary.push_back(lower(each));
@@ -608,7 +630,8 @@ bool HttpCacheState::put(const RequestView& request, const PageRequest& page,
   cache::PutOptions put;
   put.ttl = std::min(end - now, options.fresh_max);
   put.mark = page.mark;
-  put.tags.emplace_back(request.path());
+  put.tags.emplace_back(request.path());  // of invalidate()
+  put.tags.push_back(key_of(request.client(), request.path()));
   // Names once said of a key stay: what is kept under fewer could be another's.
   const cache::Cached<KeptReply> known = pages->get(page.key, now);
   std::vector<std::string> names = std::exchange(kept->vary, {});
@@ -627,8 +650,8 @@ bool HttpCacheState::put(const RequestView& request, const PageRequest& page,
   return pages->put(key, std::move(kept), put);
 }
 
-std::size_t HttpCacheState::invalidate(Bytes path) {
-  const std::size_t removed = pages->remove_tag(path);
+std::size_t HttpCacheState::invalidate(Bytes tag) {
+  const std::size_t removed = pages->remove_tag(tag);
   counts.invalidated.fetch_add(removed, std::memory_order_relaxed);
   return removed;
 }
@@ -636,17 +659,12 @@ std::size_t HttpCacheState::invalidate(Bytes path) {
 // RFC 9111 §4.4.
 void HttpCacheState::invalidate_by(const RequestView& request, const Reply& reply) {
   if (reply.status() >= 400) return;
-  invalidate(request.path());
+  const session::Client client = request.client();
+  invalidate(key_of(client, request.path()));
   for (const Bytes name : {Bytes("Location"), Bytes("Content-Location")}) {
-    std::optional<Bytes> place = find_field(reply.fields(), name);
-    if (!place) continue;
-    if (const std::size_t scheme = place->find("://"); scheme != Bytes::npos) {
-      const Bytes rest = place->substr(scheme + 3);
-      const std::size_t slash = std::min(rest.find('/'), rest.size());
-      if (!http::equals_ignoring_case(rest.substr(0, slash), request.authority())) continue;
-      place = rest.substr(slash);
-    }
-    invalidate(place->substr(0, place->find_first_of("?#")));
+    const std::optional<Bytes> place = find_field(reply.fields(), name);
+    const std::optional<Bytes> path = place ? path_at(*place, client) : std::nullopt;
+    if (path) invalidate(key_of(client, *path));
   }
 }
 

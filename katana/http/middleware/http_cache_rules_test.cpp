@@ -48,6 +48,8 @@ class HttpCacheRules : public ::testing::Test {
     router.post("/page", change).put("/page", change).patch("/page", change);
     router.delete_("/page", change);
     router.post("/elsewhere", change);
+    router.post("/counted", [this] { return page(); });
+    router.any("/any", [this](const RequestView&) { return page(); });
     testing::TestOptions options;
     options.http.trusted_proxies = {*Network::parse("0.0.0.0/0"), *Network::parse("::/0")};
     options.http.forwarded = http::ForwardedFields::x_forwarded;
@@ -179,10 +181,163 @@ TEST_F(HttpCacheRules, a_place_on_this_server_is_invalidated_with_and_without_it
   }
 }
 
+TEST_F(HttpCacheRules, a_change_removes_nothing_of_another_origin) {
+  const testing::TestFields shop = {{"Host", "shop.example"}, {"X-Forwarded-Proto", "https"}};
+  const testing::TestFields plain = {{"Host", "shop.example"}, {"X-Forwarded-Proto", "http"}};
+  const testing::TestFields other = {{"Host", "other.example"}, {"X-Forwarded-Proto", "https"}};
+  const auto is_kept = [&](const testing::TestFields& origin) {
+    return get("/sized/7", origin).header("cache-status")->starts_with("katana; hit");
+  };
+  for (const testing::TestFields& origin : {shop, plain, other}) get("/sized/7", origin);
+  (void)server().post("/page", "", shop);
+  EXPECT_TRUE(is_kept(shop)) << "another path";
+  for (const char* const place :
+       {"http://shop.example/sized/7", "https://other.example/sized/7", "//other.example/sized/7",
+        "https://shop.example:8443/sized/7", "https://shop.example.evil/sized/7",
+        "ftp://shop.example/sized/7", "/?u=https://shop.example/sized/7"}) {
+    location = place;
+    (void)server().post("/elsewhere", "", shop);
+    EXPECT_TRUE(is_kept(shop) && is_kept(plain) && is_kept(other)) << place;
+  }
+  for (const char* const place :
+       {"/sized/7", "https://shop.example/sized/7", "HTTPS://SHOP.example:443/sized/7?x=1",
+        "//shop.example/sized/7", "/sized/7?next=http://other.example/"}) {
+    location = place;
+    (void)server().post("/elsewhere", "", shop);
+    EXPECT_TRUE(is_kept(plain) && is_kept(other)) << place;
+    EXPECT_FALSE(is_kept(shop)) << place;
+  }
+  EXPECT_EQ(cache.invalidate("/sized/7"), 3u) << "what a program asks for is of every origin";
+}
+
+TEST_F(HttpCacheRules, a_page_that_was_changed_for_one_origin_is_kept_for_others) {
+  const testing::TestFields one = {{"Host", "one.example"}}, two = {{"Host", "two.example"}};
+  const std::string first = content("/page", one), second = content("/page", two);
+  (void)server().post("/page", "", one);
+  EXPECT_NE(content("/page", one), first);
+  EXPECT_EQ(content("/page", two), second);
+}
+
+TEST_F(HttpCacheRules, a_post_is_never_kept) {
+  EXPECT_EQ(server().post("/counted", "").content(), "page 1");
+  EXPECT_EQ(server().post("/counted", "").content(), "page 2");
+  EXPECT_EQ(server().post("/any", "").content(), "page 3");
+  EXPECT_EQ(content("/any"), "page 4");
+  EXPECT_EQ(server().post("/any", "").content(), "page 5");
+}
+
+TEST_F(HttpCacheRules, a_method_of_unknown_safety_removes_what_is_kept) {
+  EXPECT_EQ(content("/any"), "page 1");
+  EXPECT_EQ(content("/any"), "page 1");
+  EXPECT_EQ(server().send("FROBNICATE", "/any", "").content(), "page 2");
+  EXPECT_EQ(content("/any"), "page 3");
+}
+
+TEST_F(HttpCacheRules, fields_of_any_name_are_kept) {
+  fields.emplace_back("X-Unknown", "one");
+  fields.emplace_back("X-Unknown", "two");
+  fields.emplace_back("Link", "</a>; rel=next");
+  get();
+  const testing::TestReply kept = get();
+  EXPECT_EQ(kept.header("cache-status"), "katana; hit");
+  std::vector<std::string> values;
+  for (const auto& [name, value] : kept.headers()) {
+    if (name == "x-unknown" || name == "X-Unknown") values.push_back(value);
+  }
+  EXPECT_EQ(values, (std::vector<std::string>{"one", "two"}));
+  EXPECT_EQ(kept.header("link"), "</a>; rel=next");
+}
+
+TEST_F(HttpCacheRules, fields_about_a_proxy_are_not_kept) {
+  for (const char* const name :
+       {"Proxy-Authenticate", "proxy-authentication-info", "Proxy-Authorization"}) {
+    fields = {{"Cache-Control", "max-age=60"}, {name, "Basic realm=\"a\""}};
+    cache.clear();
+    get();
+    EXPECT_FALSE(get().header("cache-status")->starts_with("katana; hit")) << name;
+  }
+}
+
+TEST_F(HttpCacheRules, expires_counts_only_without_max_age_and_an_invalid_one_has_ended) {
+  struct Case {
+    const char* control;
+    const char* expires;
+    bool is_kept;
+  };
+  constexpr const char* far = "Thu, 31 Dec 2099 00:00:00 GMT";
+  const Case cases[] = {{"public", far, true},
+                        {"max-age=60", "0", true},
+                        {"s-maxage=60", "Thu, 01 Jan 1970 00:00:00 GMT", true},
+                        {"max-age=0", far, false},
+                        {"s-maxage=0", far, false},
+                        {"public", "0", false},
+                        {"public", "", false},
+                        {"public", "tomorrow", false},
+                        {"public", "Thu, 31 Dec 2099 00:00:00 +0200", false},
+                        {"public", "Thu, 31 Dec 2099 00:00:00 CET", false},
+                        {"public", "2099-12-31T00:00:00Z", false}};
+  for (const Case& each : cases) {
+    cache.clear();
+    fields = {{"Cache-Control", each.control}, {"Expires", each.expires}};
+    const std::string first = content();
+    EXPECT_EQ(content() == first, each.is_kept) << each.control << " " << each.expires;
+  }
+}
+
+TEST_F(HttpCacheRules, a_directive_to_revalidate_forbids_stale_replies) {
+  constexpr const char* stale = "stale-while-revalidate=60, stale-if-error=60";
+  for (const char* const strict :
+       {"max-age=10, must-revalidate, ", "max-age=10, proxy-revalidate, ", "s-maxage=10, "}) {
+    cache.clear();
+    status = 200;
+    fields = {{"Cache-Control", std::string(strict) + stale}};
+    EXPECT_EQ(get().status(), 200u);
+    server().advance(seconds(15));
+    status = 503;
+    EXPECT_EQ(get().status(), 503u) << strict;
+  }
+  status = 200;
+  cache.clear();
+  fields = {{"Cache-Control", std::string("max-age=10, ") + stale}};
+  get();
+  server().advance(seconds(15));
+  status = 503;
+  EXPECT_EQ(get().status(), 200u) << "where none forbids it";
+}
+
+TEST_F(HttpCacheRules, a_directive_that_is_not_known_changes_nothing) {
+  for (const char* const control :
+       {"max-age=60, community=\"UCI, x\"", "frob, max-age=60", "x=private, max-age=60",
+        "max-age=60, no-storeage, privately", "max-age=60, y=\"no-store\""}) {
+    cache.clear();
+    fields = {{"Cache-Control", control}};
+    const std::string first = content();
+    EXPECT_EQ(content(), first) << control;
+  }
+}
+
 TEST_F(HttpCacheRules, an_age_ends_at_the_first_character_that_is_no_digit) {
   fields = {{"Cache-Control", "max-age=60"}, {"Age", "5, 7"}};
   get();
   EXPECT_EQ(get().header("Age"), "5");
+}
+
+TEST_F(HttpCacheRules, a_304_has_the_fields_that_the_rfc_names) {
+  const std::vector<std::pair<std::string, std::string>> named = {
+      {"Cache-Control", "max-age=60"},
+      {"Content-Location", "/page.en"},
+      {"ETag", "\"a\""},
+      {"Expires", "Thu, 31 Dec 2099 00:00:00 GMT"},
+      {"Vary", "Accept-Language"}};
+  fields = named;
+  fields.emplace_back("X-Other", "1");
+  for (const char* const from : {"its handler", "the cache"}) {
+    const testing::TestReply reply = get("/page", {{"If-None-Match", "\"a\""}});
+    EXPECT_EQ(reply.status(), 304u) << from;
+    for (const auto& [name, value] : named) EXPECT_EQ(reply.header(name), value) << from;
+    EXPECT_EQ(reply.header("X-Other"), std::nullopt) << from;
+  }
+  EXPECT_EQ(cache.statistics().not_modified, 1u);
 }
 
 TEST_F(HttpCacheRules, a_reply_that_is_stale_when_it_is_made_is_not_kept) {

@@ -459,6 +459,13 @@ TEST(HttpCache, options_that_are_wrong_are_said_when_the_service_is_built) {
   EXPECT_NE(built.error().describe().find("http_cache()"), std::string::npos);
 }
 
+TEST(CacheControl, is_written_in_tokens_of_seconds) {
+  const CacheControl control{.max_age = seconds(60),
+                             .s_maxage = seconds(0),
+                             .stale_while_revalidate = milliseconds(1'999)};
+  EXPECT_EQ(control.text(), "max-age=60, s-maxage=0, stale-while-revalidate=1");
+}
+
 TEST(CacheControl, is_written_as_it_is_read) {
   const CacheControl control{.max_age = seconds(60),
                              .stale_if_error = seconds(5),
