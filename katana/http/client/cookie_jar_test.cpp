@@ -181,6 +181,46 @@ TEST_F(CookieJarTest, cookies_expire_and_are_replaced) {
   EXPECT_EQ(asked("http://a.test/"), "b=1");
 }
 
+TEST_F(CookieJarTest, a_pair_is_cut_at_its_first_equals_sign_and_trimmed) {
+  set("http://a.test/", " a \t=\t 1=2 = ; Path=/");
+  set("http://a.test/", "b=\"x\";Path=/");
+  set("http://a.test/", "c=");
+  EXPECT_EQ(asked("http://a.test/"), "a=1=2 =; b=\"x\"; c=");
+}
+
+TEST_F(CookieJarTest, attributes_are_cut_at_semicolons_in_any_case_and_unknown_ones_ignored) {
+  set("http://x.a.test/", "a=1;DOMAIN=A.Test;;  pAtH = /p ;Foo;Bar=Secure;=x;SameSite=Strict");
+  EXPECT_EQ(asked("http://a.test/p"), "a=1");
+  EXPECT_EQ(asked("http://a.test/"), "");
+  set("http://a.test/", "b=1; Domain=; Domain");
+  EXPECT_EQ(asked("http://a.test/"), "b=1");
+  EXPECT_EQ(asked("http://x.a.test/"), "");
+  set("https://c.test/", "s=1; sEcUrE=no");
+  EXPECT_EQ(asked("https://c.test/"), "s=1");
+  EXPECT_EQ(asked("http://c.test/"), "");
+}
+
+TEST_F(CookieJarTest, a_max_age_below_zero_has_ended_and_what_is_no_number_is_ignored) {
+  for (const char* const age : {"-1", "0", "-99999999999999999999"}) {
+    set("http://a.test/", "a=1");
+    set("http://a.test/", "a=2; Max-Age=" + std::string(age));
+    EXPECT_EQ(asked("http://a.test/"), "") << age;
+  }
+  for (const char* const age : {"", "x", "+5", "5x", "1.5", "0x5"}) {
+    set("http://a.test/", "a=1; Max-Age=" + std::string(age));
+    EXPECT_EQ(asked("http://a.test/", 500LL * 86'400), "a=1") << age;
+  }
+}
+
+TEST_F(CookieJarTest, cookies_that_have_expired_leave_the_jar_with_the_next_one) {
+  CookieJar small({.cookies_max = 2});
+  const Url a = url("http://a.test/");
+  small.store(a, "long=1; Max-Age=100", cookie_now_s);
+  small.store(a, "short=1; Max-Age=5", cookie_now_s);
+  small.store(a, "next=1", cookie_now_s + 5);
+  EXPECT_EQ(small.header(a, cookie_now_s + 5), "long=1; next=1") << "the one that had expired went";
+}
+
 TEST_F(CookieJarTest, what_is_no_cookie_or_too_large_is_ignored) {
   for (const std::string& field :
        {std::string(), std::string("a"), std::string("=1"), std::string(";"), std::string("a=\x01"),
@@ -227,6 +267,49 @@ TEST_F(CookieClientTest, a_jar_keeps_cookies_between_requests_and_through_redire
   EXPECT_EQ(error_of(reply), "status 200");
   fetch(Request("http://server.test/").field("Cookie", "mine=1"));
   EXPECT_THAT(take_sent(0), HasSubstr("\r\nCookie: mine=1\r\n\r\n"));
+}
+
+TEST_F(CookieClientTest, cookies_of_every_final_status_are_kept) {
+  HttpClientOptions options = test_options();
+  options.cookies = std::make_shared<CookieJar>();
+  use(options);
+  warm_up();
+  std::uint32_t number = 0;
+  for (const char* const status : {"200", "204", "304", "401", "404", "500", "503"}) {
+    const std::string pair = "c" + std::to_string(++number) + "=" + status;
+    get();
+    say(0, "HTTP/1.1 " + std::string(status) + " X\r\nSet-Cookie: " + pair +
+               "\r\nContent-Length: 0\r\n\r\n");
+    EXPECT_EQ(options.cookies->size(), number) << status;
+  }
+}
+
+TEST_F(CookieClientTest, a_request_has_one_cookie_field) {
+  HttpClientOptions options = test_options();
+  options.cookies = std::make_shared<CookieJar>();
+  const Url server = *parse_url("http://server.test/");
+  for (const char* const pair : {"a=1", "b=2", "c=3"}) {
+    options.cookies->store(server, pair, cookie_now_s);
+  }
+  use(options);
+  get();
+  answer(0);
+  const std::string sent_by_jar = take_sent(0);
+  EXPECT_THAT(sent_by_jar, HasSubstr("\r\nCookie: a=1; b=2; c=3\r\n"));
+  EXPECT_EQ(sent_by_jar.find("Cookie"), sent_by_jar.rfind("Cookie"));
+  Reply& twice =
+      fetch(Request("http://server.test/").field("Cookie", "x=1").field("cookie", "y=2"));
+  ASSERT_TRUE(twice.done());
+  EXPECT_EQ(twice.result().error().code(), Code::invalid_argument);
+}
+
+TEST_F(CookieClientTest, without_a_jar_no_cookie_is_kept) {
+  warm_up();
+  get();
+  EXPECT_THAT(take_sent(0), Not(HasSubstr("Cookie")));
+  say(0, ok + "Set-Cookie: a=1\r\nContent-Length: 0\r\n\r\n");
+  get();
+  EXPECT_THAT(take_sent(0), Not(HasSubstr("Cookie")));
 }
 
 }  // namespace

@@ -183,7 +183,10 @@ void add_cookies(Outgoing& outgoing, const Request& request, ReactorContext& con
   const auto is_cookie = [](const Request::Field& field) {
     return http::equals_ignoring_case(field.name, "Cookie");
   };
-  if (jar == nullptr || std::ranges::any_of(request.fields(), is_cookie)) return;
+  if (jar == nullptr || outgoing.method == "TRACE" ||
+      std::ranges::any_of(request.fields(), is_cookie)) {
+    return;
+  }
   const auto url = parse_url(request.url());
   if (!url) return;
   const std::string value = jar->header(*url, context.reactor().wall_clock_s());
@@ -248,7 +251,8 @@ Result<void> make_next(Request& request, Outgoing& next, Exchange& before, Bytes
 class DigestTurn {
  public:
   void authorize(ReactorContext& context, Outgoing& outgoing) {
-    nonce_ = context.digest().authorize(outgoing);
+    // The reply to TRACE repeats the request (RFC 9110 §9.3.8).
+    if (outgoing.method != "TRACE") nonce_ = context.digest().authorize(outgoing);
   }
   // Whether the request is sent again with an answer.
   bool answers(ReactorContext& context, const Request& request, Exchange& exchange) {

@@ -27,6 +27,28 @@ TEST_F(HttpClientTest, a_request_goes_out_and_its_reply_comes_back) {
   EXPECT_EQ(moved.find("other"), std::nullopt);
 }
 
+TEST_F(HttpClientTest, an_empty_path_is_asked_for_as_a_slash) {
+  for (const auto& [url, line] : {std::pair{"http://server.test", "GET / HTTP/1.1\r\n"},
+                                  std::pair{"http://server.test?a=/b", "GET /?a=/b HTTP/1.1\r\n"},
+                                  std::pair{"http://server.test#f", "GET / HTTP/1.1\r\n"}}) {
+    get(url);
+    const auto index = static_cast<std::uint32_t>(links() - 1);
+    answer(index);
+    EXPECT_THAT(take_sent(index), testing::StartsWith(line)) << url;
+  }
+}
+
+TEST_F(HttpClientTest, trailers_are_no_fields_of_a_reply) {
+  Reply& reply = get();
+  answer(0);
+  say(0, ok + "Transfer-Encoding: chunked\r\nX-One: 1\r\n\r\n2\r\nok\r\n0\r\nX-One: 2\r\n"
+              "X-Two: 2\r\nSet-Cookie: a=1\r\n\r\n");
+  const Response response = taken(reply);
+  EXPECT_EQ(response.content(), "ok");
+  EXPECT_EQ(response.field_count(), 2u);
+  EXPECT_EQ(response.find("x-one"), "1");
+}
+
 TEST_F(HttpClientTest, a_folded_field_is_one_value_with_spaces) {
   Reply& reply = get();
   answer(0);
@@ -94,6 +116,53 @@ TEST_F(HttpClientTest, content_goes_out_with_its_length) {
   fetch(Request("POST", "http://server.test/"));
   answer(2);
   EXPECT_THAT(sent(2), HasSubstr("\r\nContent-Length: 0\r\n"));
+}
+
+TEST_F(HttpClientTest,
+       trace_has_neither_content_nor_credentials_and_options_a_type_of_its_content) {
+  HttpClientOptions options = test_options();
+  options.cookies = std::make_shared<CookieJar>();
+  options.cookies->store(*parse_url("http://server.test/"), "a=1", 1'700'000'000);
+  options.secret_fields = {"X-Ours"};
+  use(options);
+  const std::string url = "http://server.test/";
+  std::vector<Request> bad;
+  bad.push_back(Request("TRACE", url).content("", "text/plain"));
+  bad.push_back(Request("TRACE", url).content("abc", "text/plain"));
+  for (const char* name : {"Authorization", "cookie", "Proxy-Authorization", "x-ours"}) {
+    bad.push_back(Request("TRACE", url).field(name, "secret"));
+  }
+  bad.push_back(Request("TRACE", url).field("X-Own", "secret").secret("x-own"));
+  bad.push_back(Request("OPTIONS", url).content("abc", ""));
+  for (Request& each : bad) {
+    Reply& reply = fetch(std::move(each));
+    ASSERT_TRUE(reply.done());
+    EXPECT_EQ(reply.result().error().code(), Code::invalid_argument);
+  }
+  EXPECT_EQ(links(), 0u);
+  fetch(Request("TRACE", url).field("X-Other", "1"));
+  answer(0);
+  EXPECT_EQ(take_sent(0), "TRACE / HTTP/1.1\r\nHost: server.test\r\nX-Other: 1\r\n\r\n");
+  fetch(Request("OPTIONS", url).content("abc", "text/plain"));
+  answer(1);
+  EXPECT_THAT(sent(1), HasSubstr("\r\nContent-Type: text/plain\r\n"));
+}
+
+TEST_F(HttpClientTest, a_field_that_is_no_list_is_sent_once_or_refused) {
+  const std::string url = "http://server.test/";
+  for (const char* name : {"Authorization", "Content-Type", "If-Modified-Since", "Range",
+                           "if-range", "User-Agent", "Referer"}) {
+    Reply& reply = fetch(Request(url).field(name, "1").field("X-Other", "1").field(name, "2"));
+    ASSERT_TRUE(reply.done()) << name;
+    EXPECT_EQ(reply.result().error().code(), Code::invalid_argument) << name;
+  }
+  Reply& reply =
+      fetch(Request("POST", url).field("content-type", "text/html").content("abc", "text/plain"));
+  ASSERT_TRUE(reply.done());
+  EXPECT_EQ(links(), 0u);
+  fetch(Request(url).field("Accept", "a/b").field("Accept", "c/d"));
+  answer(0);
+  EXPECT_THAT(sent(0), HasSubstr("Accept: a/b\r\nAccept: c/d\r\n"));
 }
 
 TEST_F(HttpClientTest, nothing_of_a_request_can_become_a_line_of_its_own) {

@@ -7,6 +7,7 @@
 
 #include "katana/wire/http/method.hpp"
 #include "katana/wire/http/reply_head.hpp"
+#include "katana/wire/http/secret_names.hpp"
 #include "katana/wire/http/url.hpp"
 
 namespace katana::client {
@@ -20,6 +21,13 @@ constexpr std::array<Bytes, 8> own_fields = {
 std::unexpected<Error> wrong(std::string message) {
   return fail(Code::invalid_argument, std::move(message));
 }
+
+// Their value is no list (RFC 9110 §5.3): of two, some servers take the first and others the last.
+// The last Host of a program counts.
+constexpr std::array<Bytes, 12> fields_once = {
+    "Authorization", "Content-Location", "Content-Range",     "Content-Type",        "Cookie",
+    "From",          "If-Range",         "If-Modified-Since", "If-Unmodified-Since", "Range",
+    "Referer",       "User-Agent"};
 
 Result<void> check_field(const Request::Field& field) {
   if (!http::valid_field(field.name, field.value)) {
@@ -35,10 +43,49 @@ Result<void> check_field(const Request::Field& field) {
   return {};
 }
 
+Result<void> check_repetition(const std::vector<Request::Field>& fields) {
+  for (const Bytes name : fields_once) {
+    const auto has_name = [name](const Request::Field& field) {
+      return http::equals_ignoring_case(field.name, name);
+    };
+    if (std::ranges::count_if(fields, has_name) > 1) {
+      return wrong(fmt::format("field '{}' is given twice: a request has it once", name));
+    }
+  }
+  return {};
+}
+
+// RFC 9110 §9.3.7, §9.3.8: the reply to TRACE repeats the request.
+Result<void> check_method(const Request& request, const HttpClientOptions& options) {
+  if (request.method() == "CONNECT") {
+    return wrong("method CONNECT is not supported: this client opens no tunnel");
+  }
+  if (request.method() == "OPTIONS" && request.has_content()) {
+    const bool has_type = std::ranges::any_of(request.fields(), [](const Request::Field& field) {
+      return http::equals_ignoring_case(field.name, "Content-Type") && !field.value.empty();
+    });
+    if (!has_type) return wrong("OPTIONS with content needs a Content-Type");
+  }
+  if (request.method() != "TRACE") return {};
+  if (request.has_content()) return wrong("TRACE has no content: its reply repeats the request");
+  for (const Request::Field& field : request.fields()) {
+    const auto is_it = [&](Bytes name) { return http::equals_ignoring_case(name, field.name); };
+    if (http::is_secret_field(field.name) || std::ranges::any_of(options.secret_fields, is_it) ||
+        std::ranges::any_of(request.secret_fields(), is_it)) {
+      return wrong(fmt::format("TRACE cannot have the field '{}': its reply repeats the request",
+                               field.name));
+    }
+  }
+  return {};
+}
+
 // The field lines. The value of Host is moved into `host`. `decodes` becomes false if the request
 // has an Accept-Encoding: whoever asks for codings decodes them.
 Result<std::string> make_fields(const Request& request, const HttpClientOptions& options,
                                 std::string& host, bool& decodes) {
+  if (auto right = check_repetition(request.fields()); !right) {
+    return std::unexpected(right.error());
+  }
   std::string lines;
   bool names_agent = options.user_agent.empty();
   for (const Request::Field& field : request.fields()) {
@@ -118,9 +165,7 @@ http2::RequestHead Outgoing::http2_head() const noexcept {
 Result<Outgoing> make_outgoing(Request& request, const HttpClientOptions& options, bool decodes) {
   auto url = parse_url(request.url());
   if (!url) return std::unexpected(url.error());
-  if (request.method() == "CONNECT") {
-    return wrong("method CONNECT is not supported: this client opens no tunnel");
-  }
+  if (auto right = check_method(request, options); !right) return std::unexpected(right.error());
   Outgoing made;
   made.host = std::move(url->authority);
   if (request.length() > std::uint64_t{INT64_MAX}) {

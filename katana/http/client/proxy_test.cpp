@@ -97,6 +97,22 @@ TEST_F(ProxyTest, a_reply_of_the_proxy_may_come_in_pieces) {
   EXPECT_THAT(take_sent(0), testing::StartsWith("\x16\x03"));  // TLS begins
 }
 
+// RFC 9110 §9.3.6: whatever it says of its framing, TLS begins behind its head.
+TEST_F(ProxyTest, framing_of_a_tunnel_is_ignored) {
+  for (const char* const framing :
+       {"Content-Length: 5\r\n", "Transfer-Encoding: chunked\r\n", "Content-Length: 0\r\n"}) {
+    get("https://server.test/");
+    const auto index = static_cast<std::uint32_t>(links() - 1);
+    answer(index);
+    take_sent(index);
+    say(index, std::string("HTTP/1.1 200 OK\r\n") + framing + "\r\n");
+    EXPECT_THAT(take_sent(index), StartsWith("\x16\x03\x01")) << framing;
+    replies.clear();
+    close_by_server(index);
+    turn();
+  }
+}
+
 TEST_F(ProxyTest, an_endless_reply_of_the_proxy_is_cut_off) {
   Reply& reply = get("https://server.test/");
   answer(0);

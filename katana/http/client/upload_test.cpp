@@ -11,6 +11,7 @@ namespace {
 using testing::AllOf;
 using testing::EndsWith;
 using testing::HasSubstr;
+using testing::Not;
 
 const std::string created = "HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n";
 
@@ -133,6 +134,15 @@ TEST_F(UploadTest, an_early_reply_ends_the_upload_and_its_connection) {
   say(0, "HTTP/1.1 413 No\r\nContent-Length: 0\r\n\r\n");
   EXPECT_EQ(error_of(reply), "status 413");
   EXPECT_FALSE(open(0));
+}
+
+TEST_F(UploadTest, an_expectation_goes_with_content_alone) {
+  fetch(Request("http://server.test/").expect_continue());
+  answer(0);
+  EXPECT_THAT(take_sent(0), Not(HasSubstr("Expect")));
+  fetch(Request("POST", "http://server.test/").content("", "a/b").expect_continue());
+  answer(1);
+  EXPECT_THAT(take_sent(1), Not(HasSubstr("Expect")));
 }
 
 TEST_F(UploadTest, with_expect_the_server_decides) {
