@@ -16,6 +16,9 @@ namespace {
 constexpr std::array<Bytes, 6> protocol_fields = {
     "Content-Length", "Transfer-Encoding", "Connection", "Date", "Server", "Content-Type"};
 
+// A scheme that needs a parameter (RFC 6750 §3), where the program names no realm.
+constexpr Bytes bearer_challenge = R"(Bearer realm="restricted")";
+
 // The reply head has to fit one output block.
 constexpr std::size_t fields_bytes_max = 3072;
 
@@ -199,7 +202,9 @@ void detail::PreparedReply::set_cause(Reply& reply, const Error& error) {
 }
 
 Reply unauthenticated(Bytes challenge, Bytes detail) {
-  return problem(401, detail).with("WWW-Authenticate", challenge);
+  // RFC 6750 §3: the scheme does not stand without a parameter.
+  const bool is_bare = http::equals_ignoring_case(challenge, "Bearer");
+  return problem(401, detail).with("WWW-Authenticate", is_bare ? bearer_challenge : challenge);
 }
 
 Reply problem(const Error& error) {
@@ -208,7 +213,7 @@ Reply problem(const Error& error) {
   Reply reply = problem(
       status, status == 500 ? Bytes("The server failed to handle the request.") : error.message());
   if (status == 503) reply.add_field("Retry-After", "1");
-  if (status == 401) reply.add_field("WWW-Authenticate", "Bearer");  // RFC 9110 §15.5.2
+  if (status == 401) reply.add_field("WWW-Authenticate", bearer_challenge);  // RFC 9110 §15.5.2
   detail::PreparedReply::set_cause(reply, error);
   return reply;
 }

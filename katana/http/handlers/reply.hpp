@@ -296,12 +296,12 @@ struct PreparedReply {
 // A problem document (RFC 9457): {"type":"about:blank","title":…,"status":…,"detail":…}.
 Reply problem(unsigned status, Bytes detail);
 // 401 with the scheme by which the client may say who it is, as in R"(Basic realm="shop")" (RFC
-// 9110 §11.6.1).
+// 9110 §11.6.1). "Bearer" alone becomes R"(Bearer realm="restricted")".
 Reply unauthenticated(Bytes challenge, Bytes detail);
 // The status that stands for an error's code, and its message as the detail; of an internal error
 // the client is not told more than that. The reply keeps the error as its cause(), which is
 // recorded when the status is 500 or above, and shown to the client only where
-// Router::development() is on. Code::unauthenticated challenges with `Bearer`.
+// Router::development() is on. Code::unauthenticated challenges with R"(Bearer realm="restricted")".
 Reply problem(const Error& error);
 
 }  // namespace katana

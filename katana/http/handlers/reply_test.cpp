@@ -252,11 +252,13 @@ TEST(Reply, no_content_is_204) {
 TEST(Reply, who_is_not_known_is_challenged) {
   const Reply from_error = problem(Error(Code::unauthenticated, "There is no token."));
   EXPECT_EQ(from_error.status(), 401u);
-  EXPECT_EQ(from_error.fields(), "WWW-Authenticate: Bearer\r\n");
+  EXPECT_EQ(from_error.fields(), "WWW-Authenticate: Bearer realm=\"restricted\"\r\n");
   EXPECT_EQ(JsonObject::parse(from_error.content())->at("detail"), "There is no token.");
   const Reply asked = unauthenticated(R"(Basic realm="shop")", "Who are you?");
   EXPECT_EQ(asked.status(), 401u);
   EXPECT_EQ(asked.fields(), "WWW-Authenticate: Basic realm=\"shop\"\r\n");
+  EXPECT_EQ(unauthenticated("bearer", "A token is needed.").fields(),
+            "WWW-Authenticate: Bearer realm=\"restricted\"\r\n");
   EXPECT_EQ(code_name(Code::unauthenticated), "unauthenticated");
 }
 

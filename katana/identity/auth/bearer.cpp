@@ -67,7 +67,9 @@ class Bearer final : public Authenticator, public std::enable_shared_from_this<B
   }
 
   std::string challenge() const override {
-    return options_.realm.empty() ? "Bearer" : "Bearer realm=" + quoted_parameter(options_.realm);
+    // RFC 6750 §3: the scheme does not stand without a parameter.
+    const Bytes realm = options_.realm.empty() ? Bytes("restricted") : Bytes(options_.realm);
+    return "Bearer realm=" + quoted_parameter(realm);
   }
   SecurityScheme scheme() const override {
     return {.name = "bearer", .detail = "bearer", .format = "JWT"};
@@ -178,8 +180,7 @@ class Bearer final : public Authenticator, public std::enable_shared_from_this<B
     return problem(503, "Tokens cannot be verified at present.").with("Retry-After", "5");
   }
   std::string with_error(Bytes error) const {
-    std::string words = challenge();
-    words += options_.realm.empty() ? " error=" : ", error=";
+    std::string words = options_.realm.empty() ? "Bearer error=" : challenge() + ", error=";
     return words += quoted_parameter(error);
   }
 

@@ -39,7 +39,7 @@ struct BearerOptions {
   // The subject is always required.
   jose::TokenRules rules = {};
   std::shared_ptr<const Revocations> revocations = {};  // null: none
-  std::string realm = {};                               // of the challenge; empty: none is named
+  std::string realm = {};                               // of the challenge; empty: "restricted"
   // Where roles are found among the claims, a JSON pointer: "/roles", "/realm_access/roles".
   std::string roles = "/roles";
   std::string scopes = "/scope";  // text with spaces between them, or a list

@@ -44,7 +44,7 @@ TEST_F(BearerTest, without_a_token_the_scheme_is_named_and_no_error) {
   serve_with(options());
   const auto reply = server->get("/api/who");
   EXPECT_EQ(reply.status(), 401U);
-  EXPECT_EQ(reply.header("WWW-Authenticate"), "Bearer");
+  EXPECT_EQ(reply.header("WWW-Authenticate"), R"(Bearer realm="restricted")");
   EXPECT_EQ(server->get("/api/who", {{"Authorization", "Basic YTpi"}}).status(), 401U);
   EXPECT_TRUE(log.empty());
 }

@@ -125,7 +125,7 @@ TEST_F(CredentialsTest, the_first_way_that_finds_credentials_decides) {
   for (const auto& [name, value] : none.headers()) {
     if (name == "WWW-Authenticate" || name == "www-authenticate") challenges.push_back(value);
   }
-  EXPECT_EQ(challenges, (std::vector<std::string>{"Bearer", "ApiKey",
+  EXPECT_EQ(challenges, (std::vector<std::string>{R"(Bearer realm="restricted")", "ApiKey",
                                                   R"(Basic realm="shop", charset="UTF-8")"}));
 }
 
