@@ -369,6 +369,12 @@ TEST(OpenApiServed, is_the_document_of_all_routes_and_has_a_tag) {
   const std::string tag(reply.header("etag").value_or(""));
   EXPECT_EQ(server.get("/openapi.json", {{"If-None-Match", "\"x\", W/" + tag}}).status(), 304u);
   EXPECT_EQ(server.get("/openapi.json", {{"If-None-Match", "\"x\""}}).status(), 200u);
+  EXPECT_EQ(
+      server.get("/openapi.json", {{"If-None-Match", "\"x\""}, {"If-None-Match", tag}}).status(),
+      304u);
+  EXPECT_EQ(server.get("/openapi.json", {{"If-None-Match", "\"a,\" \t, " + tag}}).status(), 304u);
+  EXPECT_EQ(server.get("/openapi.json", {{"If-Match", "\"x\""}}).status(), 412u);
+  EXPECT_EQ(server.get("/openapi.json", {{"If-Match", tag}}).status(), 200u);
 }
 
 TEST(OpenApiServed, a_route_is_in_the_documents_of_its_audience) {

@@ -6,24 +6,11 @@
 #include <utility>
 
 #include "katana/http/coding/codec.hpp"
+#include "katana/wire/http/conditional.hpp"
 #include "katana/wire/http/content_coding.hpp"
 
 namespace katana::openapi::detail {
 namespace {
-
-// If-None-Match (RFC 9110 §13.1.2), of tags without a comma in them.
-bool names_tag(Bytes field, Bytes tag) {
-  while (!field.empty()) {
-    const std::size_t comma = field.find(',');
-    Bytes each = field.substr(0, comma);
-    field.remove_prefix(comma == Bytes::npos ? field.size() : comma + 1);
-    while (each.starts_with(' ')) each.remove_prefix(1);
-    while (each.ends_with(' ')) each.remove_suffix(1);
-    if (each.starts_with("W/")) each.remove_prefix(2);
-    if (each == "*" || each == tag) return true;
-  }
-  return false;
-}
 
 constexpr std::uint64_t decoded_bytes_max = 16 * 1024 * 1024;
 
@@ -45,7 +32,9 @@ std::string fingerprint(Bytes content) {
 
 void ServedContent::set(Bytes content) {
   content_ = content;
-  tag_ = "\"" + fingerprint(content) + "\"";
+  const std::string mark = fingerprint(content);
+  tag_ = "\"" + mark + "\"";
+  decoded_tag_ = "\"" + mark + "-decoded\"";
 }
 
 void ServedContent::fill(std::string text) {
@@ -60,19 +49,24 @@ void ServedContent::fill_gzip(Bytes content) {
 
 Reply ServedContent::reply(const RequestView& request) const {
   if (tag_.empty()) return problem(503, "The content is not there yet.");
+  const http::AcceptedCodings accepted(request.head());
+  const bool decodes = is_gzip_ && accepted.quality(http::Coding::gzip) == 0;
+  // Another coding is another representation, which a strong tag tells apart (RFC 9110 §8.8.3).
+  const std::string& tag = decodes ? decoded_tag_ : tag_;
   Reply reply(304);
-  if (!names_tag(request.field("if-none-match").value_or(Bytes()), tag_)) {
-    reply = Reply(200, type_, Literal(""));
-    const http::AcceptedCodings accepted(request.head());
-    if (is_gzip_ && accepted.quality(http::Coding::gzip) == 0) {
-      reply = Reply(200, type_, decoded(content_));
-    } else {
+  switch (http::evaluate_conditions(request.head(), {.entity_tag = tag})) {
+    case http::Condition::not_modified: break;
+    case http::Condition::failed:
+      reply = problem(412, "The content is not the one that the request is about.");
+      break;
+    case http::Condition::proceed:
+      reply = decodes ? Reply(200, type_, decoded(content_)) : Reply(200, type_, Literal(""));
+      if (decodes) break;
       katana::detail::PreparedReply::refer_content(reply, content_);
       if (is_gzip_) reply.add_field("Content-Encoding", "gzip");
-    }
   }
   if (is_gzip_) reply.add_field("Vary", "Accept-Encoding");
-  reply.add_field("ETag", tag_);
+  reply.add_field("ETag", tag);
   reply.add_field("Cache-Control", cache_control_.bytes());
   return reply;
 }

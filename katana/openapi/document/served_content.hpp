@@ -33,7 +33,7 @@ class ServedContent {
   const Literal cache_control_;
   std::string owned_;
   Bytes content_;
-  std::string tag_;
+  std::string tag_, decoded_tag_;
   bool is_gzip_ = false;
 };
 

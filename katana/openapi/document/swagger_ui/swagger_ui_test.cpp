@@ -66,6 +66,16 @@ TEST(DocsPage, a_file_is_decoded_for_a_client_that_takes_no_gzip) {
   EXPECT_EQ(packed.header("content-encoding"), "gzip");
   EXPECT_EQ(packed.content(), hello);
   EXPECT_THAT(std::string(packed.header("cache-control").value_or("")), HasSubstr("immutable"));
+  EXPECT_NE(packed.header("etag"), plain.header("etag")) << "strong tags of two codings";
+  const auto again = [&](const auto& known, const char* coding) {
+    return server
+        .get("/docs/v7/swagger-ui-bundle.js",
+             {{"If-None-Match", std::string(*known.header("etag"))}, {"Accept-Encoding", coding}})
+        .status();
+  };
+  EXPECT_EQ(again(plain, "identity"), 304u);
+  EXPECT_EQ(again(packed, "gzip"), 304u);
+  EXPECT_EQ(again(plain, "gzip"), 200u);
   EXPECT_EQ(server.get("/docs/oauth2-redirect.html").content(), "hello");
 }
 
