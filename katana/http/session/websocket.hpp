@@ -91,7 +91,8 @@ class WebSocket {
   // The same for what `memory` retains, which is not copied.
   virtual SendOutcome send_shared(Bytes payload, Retained& memory, MessageKind kind) noexcept = 0;
   // Begins to close. What was sent before still goes out; what comes is dropped; on_close() follows
-  // when the client agrees or its time is up.
+  // when the client agrees or its time is up. A code that no frame may have (RFC 6455 §7.4.1), such
+  // as that of on_close() of a connection that broke off: without code and reason.
   virtual void close(CloseCode code, Bytes reason) noexcept = 0;
   // No more messages are taken until resume(): the client is made to wait.
   virtual void pause() noexcept = 0;

@@ -368,9 +368,9 @@ bool Machine::close(CloseCode code, Bytes reason, Instant now, Outbox& outbox) n
   if (state_ == State::closing || state_ == State::closed) return false;
   std::array<char, control_bytes_max> payload;
   std::size_t size = 0;
-  if (code != CloseCode::none) {
-    const auto number = static_cast<std::uint16_t>(code);
-    KATANA_REQUIRE(may_be_sent(number));
+  const auto number = static_cast<std::uint16_t>(code);
+  // A program that passes on why another connection ended has codes that no frame may have.
+  if (may_be_sent(number)) {
     payload[0] = static_cast<char>(number >> 8);
     payload[1] = static_cast<char>(number & 255);
     const Bytes text = cut_text(reason, control_bytes_max - 2);

@@ -136,7 +136,8 @@ class Machine {
     return send_control(Opcode::pong, payload, outbox);
   }
   // The close frame: ours, or the answer to the other side's. A reason is UTF-8, and is cut where a
-  // close frame ends. CloseCode::none: without a code. False also when it was sent before.
+  // close frame ends. A code that may not be sent (§7.4.1), such as CloseCode::none: without code
+  // and reason. False also when it was sent before.
   bool close(CloseCode code, Bytes reason, Instant now, Outbox& outbox) noexcept;
 
  private:

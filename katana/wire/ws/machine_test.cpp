@@ -471,6 +471,21 @@ TEST(WebSocketMachine, a_reason_is_cut_where_a_character_ends) {
   EXPECT_FALSE(pair.server.send(Opcode::text, "late", pair.outbox));
 }
 
+TEST(WebSocketMachine, a_code_that_no_close_frame_may_have_is_sent_as_none) {
+  for (const int code : {0, 999, 1004, 1005, 1006, 1015, 1016, 2999, 5000, 65535}) {
+    Pair pair;
+    EXPECT_TRUE(pair.server.close(static_cast<CloseCode>(code), "why", Instant{}, pair.outbox));
+    EXPECT_EQ(pair.take(), std::string("\x88\0", 2)) << code;
+  }
+  for (const int code : {1000, 1003, 1007, 1014, 3000, 4999}) {
+    Pair pair;
+    EXPECT_TRUE(pair.server.close(static_cast<CloseCode>(code), "", Instant{}, pair.outbox));
+    const std::string sent = pair.take();
+    EXPECT_EQ(pair.client.next(sent, Instant{}).event, Event::close) << code;
+    EXPECT_EQ(pair.client.close_code(), static_cast<CloseCode>(code));
+  }
+}
+
 TEST(WebSocketMachine, time_in_which_the_peer_was_not_read_does_not_count) {
   Pair pair;
   pair.server.restart_deadline(Instant{} + seconds(29));
