@@ -98,6 +98,12 @@ Result<Middleware> cors(CorsOptions options) {
       }
     }
   }
+  if (options.credentials &&
+      std::ranges::find(options.reply_fields, "*") != options.reply_fields.end()) {
+    return fail(Code::invalid_argument,
+                "cors: with credentials, browsers take \"*\" in reply_fields for a header of that "
+                "name; name the headers");
+  }
   for (const auto* list : {&options.request_fields, &options.reply_fields}) {
     for (const std::string& name : *list) {
       if (!http::valid_field(name, {})) {

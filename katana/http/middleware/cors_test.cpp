@@ -94,6 +94,22 @@ TEST_F(CorsTest, a_preflight_for_what_is_not_allowed_gets_no_permission) {
       "/x", {{"Origin", "https://a"}, method, {"Access-Control-Request-Headers", "x-other"}}));
 }
 
+// A star is a wildcard in requests without credentials alone.
+TEST_F(CorsTest, with_credentials_the_headers_that_are_asked_for_are_named) {
+  serve({.origins = {"https://a"}, .credentials = true, .request_fields = {"*"}});
+  const std::string fields = ask("OPTIONS", "/x",
+                                 {{"Origin", "https://a"},
+                                  {"Access-Control-Request-Method", "PUT"},
+                                  {"Access-Control-Request-Headers", "authorization,x-any"}});
+  EXPECT_NE(fields.find("Access-Control-Allow-Headers: authorization,x-any\r\n"), std::string::npos)
+      << fields;
+  EXPECT_EQ(fields.find('*'), std::string::npos) << fields;
+  for (const std::vector<std::string>& star : {std::vector<std::string>{"*"}, {"ETag", "*"}}) {
+    EXPECT_FALSE(cors({.origins = {"https://a"}, .credentials = true, .reply_fields = star}));
+    EXPECT_TRUE(cors({.origins = {"https://a"}, .reply_fields = star}));
+  }
+}
+
 TEST(Cors, what_a_browser_would_not_accept_is_an_error) {
   const std::vector<CorsOptions> wrong = {{.origins = {}},
                                           {.origins = {"*"}, .credentials = true},
