@@ -79,6 +79,7 @@ TEST(Json, other_types_are_refused_with_415_and_what_is_taken) {
     EXPECT_EQ(refused.status(), 415u) << type;
     EXPECT_THAT(std::string(refused.header("accept").value_or("none")),
                 HasSubstr("application/json"));
+    EXPECT_EQ(refused.header("accept-encoding"), std::nullopt) << "it is not about codings";
     EXPECT_THAT(refused.content(), HasSubstr(type));
   }
   EXPECT_EQ(answer(add_user, good, "").status(), 415u);

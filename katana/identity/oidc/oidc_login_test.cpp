@@ -298,6 +298,20 @@ TEST_F(OidcLoginTest, the_answer_of_another_provider_is_refused) {
   EXPECT_EQ(come_back(sent["state"], "&code=c1&iss=https://id.example").status(), 303u);
 }
 
+TEST_F(OidcLoginTest, a_provider_that_names_itself_in_answers_has_to_do_so) {
+  provider_.metadata.insert(1, R"("authorization_response_iss_parameter_supported":true,)");
+  start(options());
+  auto sent = begin();
+  upstream_->forget_requests();
+  for (const char* const answer : {"&code=c1", "&code=c1&iss=", "&code=c1&iss=https://id.example/",
+                                   "&code=c1&iss=https://ID.example", "&error=access_denied",
+                                   "&error=access_denied&iss=https://evil.example"}) {
+    EXPECT_EQ(come_back(sent["state"], answer).status(), 400u) << answer;
+  }
+  EXPECT_EQ(upstream_->requests().size(), 0u) << "no code was redeemed";
+  EXPECT_EQ(come_back(sent["state"], "&code=c1&iss=https%3A%2F%2Fid.example").status(), 303u);
+}
+
 TEST_F(OidcLoginTest, what_the_provider_refused_is_told_apart) {
   auto sent = begin();
   EXPECT_EQ(come_back(sent["state"], "&error=access_denied").status(), 403u);

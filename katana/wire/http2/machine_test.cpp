@@ -108,10 +108,15 @@ TEST(Http2Machine, a_malformed_head_resets_its_stream_and_no_other) {
   const std::vector<BadHead> heads = {
       {"upper case", with({"Name", "x"})},
       {"a space in a name", with({"a b", "x"})},
+      {"a colon in a name", with({"a:b", "x"})},
+      {"DEL in a name", with({"a\x7f", "x"})},
+      {"a byte above ASCII in a name", with({"a\xc3\xa9", "x"})},
+      {"no name", with({"", "x"})},
       {"CR in a value", with({"a", "x\ry"})},
       {"LF in a value", with({"a", "x\ny: z"})},
       {"NUL in a value", with({"a", std::string("x\0y", 3)})},
       {"white space around a value", with({"a", " x"})},
+      {"white space behind a value", with({"a", "x\t"})},
       {"Connection", with({"connection", "close"})},
       {"Transfer-Encoding", with({"transfer-encoding", "chunked"})},
       {"Upgrade", with({"upgrade", "h2c"})},
@@ -361,6 +366,16 @@ TEST(Http2Machine, a_protocol_that_is_not_spoken_is_501) {
   fields[1].second = "connect-udp";
   bench.request(fields, false);
   EXPECT_EQ(bench.events(), Events{"refused 501"});
+}
+
+TEST(Http2Machine, a_reset_of_the_peer_is_answered_with_nothing) {
+  Bench bench;
+  bench.open();
+  const auto id = bench.request(get_root, false);
+  bench.feed(frame(FrameType::rst_stream, 0, id, number(8)));
+  EXPECT_EQ(bench.sent(), Events{});
+  bench.feed(frame(FrameType::data, 0, id, "late"));
+  EXPECT_EQ(bench.failure(), Failure::none);
 }
 
 TEST(Http2Machine, content_moves_from_another_outbox_as_the_windows_allow) {
