@@ -20,6 +20,25 @@ FOLDER = ROOT / "build" / "tools"
 ON_A_SHARED_PORT = {"Sends invalid connection preface"}
 
 
+GROUPS = {"Generic tests for HTTP/2 server": "generic", "Hypertext Transfer Protocol Version 2 (HTTP/2)": "http2",
+          "HPACK: Header Compression for HTTP/2": "hpack"}
+# The names of all cases, which the table of rules (tools/conformance) refers to.
+CASES = ROOT / "tests" / "conformance" / "h2spec_cases.txt"
+
+
+def cases_of(text):
+    """The cases that a report, or `h2spec --dryrun`, lists by group, section and number; with their descriptions."""
+    found, group, section = {}, "", ""
+    for line in text.splitlines():
+        if line.strip() in GROUPS:
+            group = GROUPS[line.strip()]
+        elif match := re.match(r" +(\d+(?:\.\d+)*)\. \S", line):
+            section = match[1]
+        elif match := re.match(r" +(?:✔ )?(\d+): (.*)", line):
+            found[f"{group}/{section}/{match[1]}"] = match[2]
+    return found
+
+
 @pytest.fixture(scope="module")
 def h2spec():
     """Return the path of h2spec: that of $PATH, or one that is built here."""
@@ -57,6 +76,8 @@ def test_every_case_passes_where_http2_is_all_there_is(engine, h2spec):
         tests, passed, skipped, failed, report = run_h2spec(h2spec, server)
     assert not failed and skipped == 0 and passed == tests, report
     assert tests >= 140, report
+    listed = [line.split(" ", 1)[0] for line in CASES.read_text().splitlines() if line and not line.startswith("#")]
+    assert sorted(cases_of(report)) == sorted(listed), report
 
 
 def test_on_a_shared_port_all_pass_but_the_one_that_speaks_http1_there(h2spec):

@@ -30,7 +30,7 @@ struct Validators {
 enum class Condition : std::uint8_t { proceed, not_modified, failed };
 
 // If-Match, If-Unmodified-Since, If-None-Match and If-Modified-Since of a request for a
-// representation that exists. Methods that select none (OPTIONS, TRACE, CONNECT) have no conditions.
+// representation that exists. OPTIONS, TRACE and CONNECT, which select none, have no conditions.
 [[nodiscard]] Condition evaluate_conditions(const Head& head, const Validators& now) noexcept;
 
 // If-Range: whether a Range field counts. True also without one.
