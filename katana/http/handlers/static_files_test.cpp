@@ -281,6 +281,34 @@ TEST_F(StaticFilesTest, a_date_of_the_future_is_told_as_the_present) {
             200u);
 }
 
+TEST_F(StaticFilesTest, a_part_has_the_fields_of_the_whole) {
+  get("a.txt");
+  const std::string fields = exchange_->fields_sent, type = exchange_->type_sent;
+  get("a.txt", "Range: bytes=2-4\n");
+  EXPECT_EQ(exchange_->status, 206u);
+  EXPECT_TRUE(exchange_->fields_sent.starts_with(fields)) << exchange_->fields_sent;
+  EXPECT_EQ(exchange_->type_sent, type);
+  get("a.txt", "Range: bytes=0-1,8-\n");
+  EXPECT_EQ(exchange_->status, 206u);
+  EXPECT_TRUE(exchange_->fields_sent.starts_with(fields)) << exchange_->fields_sent;
+}
+
+TEST_F(StaticFilesTest, a_condition_on_a_range_counts_for_nothing_without_one) {
+  for (const char* const condition : {"\"other\"", "W/\"a\"", "garbage", ""}) {
+    EXPECT_EQ(get("a.txt", "If-Range: " + std::string(condition) + "\n").status, 200u);
+    EXPECT_EQ(exchange_->content_sent, "0123456789");
+  }
+}
+
+TEST_F(StaticFilesTest, conditions_change_no_error) {
+  for (const char* const condition : {"If-None-Match: *\n", "If-Match: \"x\"\n", "If-Match: *\n",
+                                      "If-Unmodified-Since: Thu, 01 Jan 1970 00:00:00 GMT\n",
+                                      "If-Modified-Since: Fri, 31 Dec 9999 23:59:59 GMT\n"}) {
+    EXPECT_EQ(get("absent.txt", condition).status, 404u) << condition;
+    EXPECT_EQ(ask("POST", "/f/a.txt", condition).status, 405u) << condition;
+  }
+}
+
 TEST_F(StaticFilesTest, a_range_that_is_given_twice_is_none) {
   EXPECT_EQ(get("a.txt", "Range: bytes=0-1\nRange: bytes=2-3\n").status, 200u);
   EXPECT_EQ(exchange_->content_sent, "0123456789");
