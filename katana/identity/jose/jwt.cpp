@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
@@ -44,6 +45,12 @@ Verified<void> check_type(const Header& header, const TokenRules& rules) {
       rules.types, [&](const std::string& allowed) { return lower(allowed) == type; });
   if (is_allowed) return {};
   return refuse(Reason::wrong_type, "typ is " + shown(header.type));
+}
+
+// RFC 7519 §4.1.
+bool is_registered(Bytes claim) noexcept {
+  constexpr std::array<Bytes, 7> registered = {"iss", "sub", "aud", "exp", "nbf", "iat", "jti"};
+  return std::ranges::find(registered, claim) != registered.end();
 }
 
 // Takes claims out of the object, so that what is left are the others.
@@ -198,7 +205,17 @@ Result<std::string> sign_jwt(const SigningKey& key, const Claims& claims, Bytes 
   if (claims.not_before) payload.set("nbf", second_of(*claims.not_before));
   if (claims.issued_at) payload.set("iat", second_of(*claims.issued_at));
   if (!claims.id.empty()) payload.set("jti", claims.id);
-  for (const container::Member& member : claims.others) payload.set(member.name, member.value);
+  for (const container::Member& member : claims.others) {
+    // What a user may write into a profile, say, is not to become the subject or the end.
+    if (is_registered(member.name)) {
+      return fail(
+          Code::invalid_argument,
+          fmt::format("claim '{}' is among the others: give it as the member of Claims that "
+                      "stands for it",
+                      member.name));
+    }
+    payload.set(member.name, member.value);
+  }
   return sign_jws(key, container::to_json(Value(std::move(payload))), type);
 }
 

@@ -81,7 +81,7 @@ Verified<Token> verify_jwt(Bytes text, std::span<const VerificationKey> keys,
 // Of claims that are read already: what changes while a verified token is kept.
 Verified<void> check_times(const Claims& claims, const TokenRules& rules, Timestamp now);
 
-// `type`: "at+jwt" for an access token (RFC 9068).
+// `type`: "at+jwt" for an access token (RFC 9068). Fails if a registered claim is among the others.
 Result<std::string> sign_jwt(const SigningKey& key, const Claims& claims, Bytes type = "JWT");
 
 }  // namespace katana::jose

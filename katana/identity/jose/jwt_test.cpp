@@ -54,6 +54,21 @@ TEST_F(JwtTest, what_was_signed_is_what_is_read) {
   EXPECT_EQ(token->claims.others, claims_.others);
 }
 
+TEST_F(JwtTest, a_registered_claim_among_the_others_is_not_signed) {
+  for (const char* const name : {"iss", "sub", "aud", "exp", "nbf", "iat", "jti"}) {
+    claims_.others = {{"scope", "read"}, {name, "root"}};
+    const auto refused = sign_jwt(key_, claims_);
+    ASSERT_FALSE(refused.has_value()) << name;
+    EXPECT_EQ(refused.error().code(), Code::invalid_argument);
+    EXPECT_TRUE(refused.error().describe().contains(name));
+  }
+  claims_.others = {{"scope", "read"}, {"SUB", "root"}};
+  const auto token = verify();
+  ASSERT_TRUE(token.has_value()) << token.error().describe();
+  EXPECT_EQ(token->claims.subject, "ann");
+  EXPECT_EQ(token->claims.others, claims_.others);
+}
+
 TEST_F(JwtTest, it_expires_in_the_second_that_it_names_and_the_leeway_later) {
   claims_.expires_at = at(-29);
   EXPECT_TRUE(is_good());
