@@ -28,12 +28,16 @@ namespace katana {
 namespace log {
 class Context;  // never looked into here
 }
+namespace trace {
+struct CurrentSpan;  // nor into this
+}
 
 struct Activity {
   const log::Context* log_context = nullptr;  // fields of every record that is made meanwhile
   const std::string* site = nullptr;          // see Executor::site()
   Bytes name = {};                            // what others call it: the id of a request
   Bytes trace = {};                           // the id of its trace; empty: none
+  const trace::CurrentSpan* span = nullptr;   // the parent of spans that begin meanwhile
 };
 
 // The activity that this thread works for. Null: none. Use ActivityScope to change it.

@@ -104,6 +104,21 @@ TEST_F(ActivityTest, the_executor_is_at_the_site_of_the_activity_that_goes_on) {
   EXPECT_EQ(here.site(), &route_);
 }
 
+TEST_F(ActivityTest,
+       a_coroutine_that_waits_in_an_activity_which_it_entered_leaves_its_caller_none) {
+  const auto enter = [this]() -> Task<void> {
+    const ActivityScope scope(&a_);
+    co_await a1_;
+    EXPECT_EQ(current_activity, &a_);
+  };
+  Task<void> task = enter();
+  EXPECT_FALSE(task.start());
+  EXPECT_EQ(current_activity, nullptr);
+  a1_.open();
+  EXPECT_TRUE(task.done());
+  EXPECT_EQ(current_activity, nullptr);
+}
+
 }  // namespace
 }  // namespace katana
 

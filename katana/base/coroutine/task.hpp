@@ -19,6 +19,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "katana/base/coroutine/activity.hpp"
 #include "katana/base/memory/recycler.hpp"
 #include "katana/base/system/check.hpp"
 
@@ -128,7 +129,10 @@ class [[nodiscard]] Task {
   // Runs until the first suspension or the end. Returns done().
   bool start() {
     KATANA_REQUIRE(frame_ && !frame_.done());
+    // An activity that the coroutine has entered, and in which it waits, is not its caller's.
+    const bool had_activity = current_activity != nullptr;
     frame_.resume();
+    if (!had_activity) current_activity = nullptr;
     return frame_.done();
   }
   // `callback(context)` is called when a started task that is not done() ends, and may destroy this

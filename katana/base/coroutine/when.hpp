@@ -81,6 +81,7 @@ struct Gathered {
           ended.owner.note_end(ended.index, ended.running.failed());
         },
         this);
+    const ActivityScope as(current_activity);  // the next one does not begin in that of this one
     running.start();
   }
   ValueOf<T> take() {

@@ -188,6 +188,30 @@ TEST_F(WhenTest, who_is_destroyed_takes_its_tasks_along) {
   turn();
 }
 
+TEST_F(WhenTest, a_task_begins_in_the_activity_of_who_awaits_and_not_in_one_that_another_entered) {
+  const Activity own, entered;
+  std::vector<const Activity*> begun_in;
+  const auto enter = [&]() -> Task<void> {
+    begun_in.push_back(current_activity);
+    const ActivityScope scope(&entered);
+    co_await one.wait();
+  };
+  const auto both = [&]() -> Task<void> {
+    co_await when_all(enter(), enter());
+    begun_in.push_back(current_activity);
+  };
+  Task<void> task = both();
+  {
+    const ActivityScope scope(&own);
+    EXPECT_FALSE(task.start());
+    EXPECT_EQ(current_activity, &own);
+  }
+  one.set();
+  turn();
+  EXPECT_TRUE(task.done());
+  EXPECT_EQ(begun_in, (std::vector<const Activity*>{&own, &own, &own}));
+}
+
 }  // namespace
 }  // namespace katana
 

@@ -105,9 +105,13 @@ class ExchangeCore {
   // ---- the record ----
   ExchangeRecord record(Duration duration, std::uint32_t request, bool is_websocket,
                         bool answers_head) const noexcept;
-  // A coroutine that ended the exchange may still be in it.
+  // A coroutine that ended the exchange may still be in it, or in an activity that it made of it.
   void drop_context() noexcept {
-    if (current_activity == context.get()) current_activity = nullptr;
+    if (current_activity != nullptr && context != nullptr &&
+        (current_activity == context.get() ||
+         (!context->name.empty() && current_activity->name.data() == context->name.data()))) {
+      current_activity = nullptr;
+    }
     context.reset();
   }
 

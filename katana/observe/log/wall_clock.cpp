@@ -23,7 +23,7 @@ Bytes TimeText::text(std::int64_t wall_ns) noexcept {
   char* const at = octets_.data();
   if (second != second_) {
     using namespace std::chrono;
-    const sys_seconds time{seconds(second)};
+    const sys_seconds time{std::chrono::seconds(second)};
     const auto day = floor<days>(time);
     const year_month_day date(day);
     const hh_mm_ss clock(time - day);
