@@ -8,7 +8,7 @@
 
 #include "katana/http/session/exchange.hpp"
 #include "katana/observe/log/context.hpp"
-#include "katana/wire/http/trace_parent.hpp"
+#include "katana/observe/trace/trace_parent.hpp"
 
 namespace katana::server {
 namespace {
@@ -64,7 +64,7 @@ class RequestContext final : public session::ExchangeContext {
     std::memcpy(id + id_size_, "\r\n", 2);
     reply_fields = {line_.data(), id_field.size() + id_size_ + 2};
     fields_.add(log::field("request_id", this->id()));
-    if (const auto parsed = http::parse_trace_parent(given.trace_parent)) {
+    if (const auto parsed = trace::parse_trace_parent(given.trace_parent)) {
       fields_.add(log::field("trace_id", parsed->trace));
       std::memcpy(trace_.data(), parsed->trace.data(), trace_.size());
       trace = {trace_.data(), trace_.size()};

@@ -11,12 +11,14 @@
 // Invariant  neither trace nor parent is all zeros.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 
 #include "katana/base/text/bytes.hpp"
+#include "katana/observe/trace/span_context.hpp"
 
-namespace katana::http {
+namespace katana::trace {
 
 inline constexpr std::size_t trace_parent_bytes = 55;  // of version 00
 
@@ -30,6 +32,13 @@ struct TraceParent {
 // A later version may have more behind the flags, after a '-'; what is known of it is read.
 std::optional<TraceParent> parse_trace_parent(Bytes value) noexcept;
 
-}  // namespace katana::http
+// What it says of the span that another process has begun. Flags that level 2 does not know are
+// left out.
+SpanContext remote_context(const TraceParent& parent) noexcept;
+
+// The value of the field for a call that `context` makes. REQUIRES that it is valid.
+std::array<char, trace_parent_bytes> trace_parent_of(const SpanContext& context) noexcept;
+
+}  // namespace katana::trace
 
 // SPDX-License-Identifier: Apache-2.0

@@ -1,10 +1,10 @@
-#include "katana/wire/http/trace_parent.hpp"
+#include "katana/observe/trace/trace_parent.hpp"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
-namespace katana::http {
+namespace katana::trace {
 namespace {
 
 const std::string whole = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
@@ -57,7 +57,21 @@ TEST(TraceParent, a_later_version_is_read_as_far_as_it_is_known) {
   EXPECT_FALSE(parse_trace_parent(whole + "-more"));
 }
 
+TEST(TraceParent, what_was_read_is_written_with_the_flags_that_level_2_knows) {
+  const auto again = [](std::string text) {
+    const SpanContext context = remote_context(*parse_trace_parent(text));
+    EXPECT_TRUE(context.is_remote && context.is_valid());
+    const auto written = trace_parent_of(context);
+    return std::string(written.data(), written.size());
+  };
+  EXPECT_EQ(again(whole), whole);
+  const std::string without_flags = whole.substr(0, 53);
+  EXPECT_EQ(again(without_flags + "03"), without_flags + "03");
+  EXPECT_EQ(again(without_flags + "02"), without_flags + "02");
+  EXPECT_EQ(again(without_flags + "fc"), without_flags + "00");
+}
+
 }  // namespace
-}  // namespace katana::http
+}  // namespace katana::trace
 
 // SPDX-License-Identifier: Apache-2.0

@@ -1,8 +1,8 @@
-#include "katana/wire/http/trace_parent.hpp"
+#include "katana/observe/trace/trace_parent.hpp"
 
 #include <algorithm>
 
-namespace katana::http {
+namespace katana::trace {
 namespace {
 
 constexpr bool is_digit(char c) noexcept {
@@ -33,6 +33,26 @@ std::optional<TraceParent> parse_trace_parent(Bytes value) noexcept {
                      static_cast<std::uint8_t>(value_of(flags[0]) << 4 | value_of(flags[1]))};
 }
 
-}  // namespace katana::http
+SpanContext remote_context(const TraceParent& parent) noexcept {
+  return {.trace = {read_hex(parent.trace.substr(0, 16)).value_or(0),
+                    read_hex(parent.trace.substr(16)).value_or(0)},
+          .span = {read_hex(parent.parent).value_or(0)},
+          .flags = static_cast<std::uint8_t>(parent.flags & (flag_sampled | flag_random)),
+          .is_remote = true};
+}
+
+std::array<char, trace_parent_bytes> trace_parent_of(const SpanContext& context) noexcept {
+  std::array<char, trace_parent_bytes> value;
+  value[0] = value[1] = '0';
+  value[2] = value[35] = value[52] = '-';
+  write_hex(context.trace.high, &value[3]);
+  write_hex(context.trace.low, &value[19]);
+  write_hex(context.span.value, &value[36]);
+  value[53] = '0';
+  value[54] = static_cast<char>('0' + (context.flags & (flag_sampled | flag_random)));
+  return value;
+}
+
+}  // namespace katana::trace
 
 // SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,175 @@
+// ProtobufWriter and ProtobufReader: the wire format of Protocol Buffers, as far as OTLP needs it.
+//
+//   field: tag (number << 3 | type), then
+//          a varint (type 0), 8 bytes (1), a length and bytes (2), or 4 bytes (5)
+//
+//   ProtobufWriter out(text);
+//   const auto span = out.begin(2);        // a message in field 2
+//   out.string(5, "GET /users");
+//   out.end(span);
+//
+// Owns       nothing.
+// Borrows    the text that is written to, or read.
+// Thread     one.
+// Allocates  as the text grows.
+// Fails      the writer never. The reader stops at what is no field; is_good() says so.
+// Invariant  what the writer writes as a string is UTF-8, whatever it was given: a decoder refuses
+//            a whole message for one wrong byte.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <string>
+
+#include "katana/base/text/bytes.hpp"
+#include "katana/base/text/utf8.hpp"
+
+namespace katana::otlp {
+
+class ProtobufWriter {
+ public:
+  explicit ProtobufWriter(std::string& out) noexcept : out_(out) {}
+
+  // Zero and false are what a field has that is not there; it is left out, unless it is one of a
+  // oneof (`always`).
+  void varint(std::uint32_t number, std::uint64_t value, bool always = false) {
+    if (value == 0 && !always) return;
+    tag(number, 0);
+    raw_varint(value);
+  }
+  void fixed64(std::uint32_t number, std::uint64_t value, bool always = false) {
+    if (value == 0 && !always) return;
+    tag(number, 1);
+    raw_fixed(value);
+  }
+  void fixed32(std::uint32_t number, std::uint32_t value) {
+    if (value == 0) return;
+    tag(number, 5);
+    raw_fixed(value);
+  }
+  void number(std::uint32_t field, double value, bool always = false) {
+    fixed64(field, std::bit_cast<std::uint64_t>(value), always);
+  }
+  void bytes(std::uint32_t number, Bytes value) {
+    if (value.empty()) return;
+    tag(number, 2);
+    raw_varint(value.size());
+    out_ += value;
+  }
+  // What is no UTF-8 becomes U+FFFD.
+  void string(std::uint32_t number, Bytes value, bool always = false) {
+    if (value.empty() && !always) return;
+    if (is_utf8(value)) [[likely]] {
+      tag(number, 2);
+      raw_varint(value.size());
+      out_ += value;
+      return;
+    }
+    const std::size_t at = begin(number);
+    while (!value.empty()) out_ += take_character(value);
+    end(at);
+  }
+  // Big-endian, as ids are.
+  void id(std::uint32_t number, std::uint64_t high, std::uint64_t low) {
+    tag(number, 2);
+    raw_varint(16);
+    raw_big_endian(high);
+    raw_big_endian(low);
+  }
+  void id(std::uint32_t number, std::uint64_t value) {
+    tag(number, 2);
+    raw_varint(8);
+    raw_big_endian(value);
+  }
+
+  // A message, up to the end() that is given what this returns.
+  std::size_t begin(std::uint32_t number) {
+    tag(number, 2);
+    out_ += '\0';  // for a length below 128
+    return out_.size();
+  }
+  void end(std::size_t begun) {
+    std::uint64_t size = out_.size() - begun;
+    char length[10];
+    std::size_t digits = 0;
+    for (; size >= 0x80; size >>= 7) length[digits++] = static_cast<char>(size | 0x80);
+    length[digits++] = static_cast<char>(size);
+    out_.replace(begun - 1, 1, length, digits);
+  }
+
+ private:
+  void tag(std::uint32_t number, std::uint32_t type) { raw_varint(number << 3 | type); }
+  void raw_varint(std::uint64_t value) {
+    for (; value >= 0x80; value >>= 7) out_ += static_cast<char>(value | 0x80);
+    out_ += static_cast<char>(value);
+  }
+  template <class Word>
+  void raw_fixed(Word value) {
+    char octets[sizeof value];
+    std::memcpy(octets, &value, sizeof value);
+    static_assert(std::endian::native == std::endian::little);
+    out_.append(octets, sizeof value);
+  }
+  void raw_big_endian(std::uint64_t value) { raw_fixed(__builtin_bswap64(value)); }
+
+  std::string& out_;
+};
+
+class ProtobufReader {
+ public:
+  explicit ProtobufReader(Bytes in) noexcept : in_(in) {}
+
+  // Takes the next field. False: there is none.
+  bool next() noexcept {
+    if (in_.empty() || !is_good_) return false;
+    std::uint64_t tag = 0;
+    is_good_ = take_varint(tag) && (tag >> 3) != 0 && take_value(tag & 7);
+    number_ = static_cast<std::uint32_t>(tag >> 3);
+    return is_good_;
+  }
+  std::uint32_t number() const noexcept { return number_; }
+  std::uint64_t value() const noexcept { return value_; }  // of a varint, else 0
+  Bytes bytes() const noexcept { return bytes_; }          // of what has a length, else empty
+  bool is_good() const noexcept { return is_good_; }
+
+ private:
+  bool take_varint(std::uint64_t& value) noexcept {
+    value = 0;
+    for (unsigned shift = 0; shift < 64 && !in_.empty(); shift += 7) {
+      const auto octet = static_cast<std::uint8_t>(in_.front());
+      in_.remove_prefix(1);
+      value |= std::uint64_t{octet & 0x7fu} << shift;
+      if (octet < 0x80) return true;
+    }
+    return false;
+  }
+  bool take_bytes(std::uint64_t size) noexcept {
+    if (size > in_.size()) return false;
+    bytes_ = in_.substr(0, size);
+    in_.remove_prefix(size);
+    return true;
+  }
+  bool take_value(std::uint64_t type) noexcept {
+    value_ = 0;
+    bytes_ = {};
+    std::uint64_t size = 0;
+    switch (type) {
+      case 0: return take_varint(value_);
+      case 1: return take_bytes(8);
+      case 2: return take_varint(size) && take_bytes(size);
+      case 5: return take_bytes(4);
+      default: return false;  // groups, which OTLP does not have
+    }
+  }
+
+  Bytes in_;
+  Bytes bytes_;
+  std::uint64_t value_ = 0;
+  std::uint32_t number_ = 0;
+  bool is_good_ = true;
+};
+
+}  // namespace katana::otlp
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,167 @@
+// Root: the part of a trace that one request, or one run of a job, has in this process: whether it
+// is recorded, its context, and spans that are held until it is decided.
+//
+//   trace::RootRef root = trace::Root::begin(tracer, parent, state);
+//   activity.span = &root->current();
+//   …
+//   root->end({.failed = status >= 500}, [&](trace::SpanRecord& span) { span.set_name(…); });
+//
+// A root that is sampled is recorded, with the spans below it. One that is not is recorded when it
+// took too long, or failed, if the tracer has such a rule: its spans are held until end().
+//
+// Owns       the state of the trace, and the records that are held.
+// Borrows    its tracer.
+// Thread     begin() and end() one; references, and spans below it, any.
+// Allocates  from the recycler.
+// Fails      never.
+// Invariant  it lives as long as any span below it; one that ends after end() shares its fate.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <utility>
+
+#include "katana/base/coroutine/activity.hpp"
+#include "katana/base/memory/recycler.hpp"
+#include "katana/observe/trace/span_context.hpp"
+#include "katana/observe/trace/trace_state.hpp"
+#include "katana/observe/trace/tracer.hpp"
+
+namespace katana::trace {
+
+class Root;
+
+// What Activity::span refers to: the parent of the spans that begin.
+struct CurrentSpan {
+  Root* root = nullptr;
+  SpanContext context;
+};
+
+// Records whose root is not decided yet.
+class HeldSpans {
+ public:
+  // A record that ended. `most`: of those that are held.
+  void add(Tracer& tracer, SpanRecord& record, std::uint32_t most) noexcept;
+  // All that are held, and those to come, are kept or not. What is decided stays as it is.
+  void decide(Tracer& tracer, bool kept) noexcept;
+
+ private:
+  // What the list is when it is decided. They are never looked into.
+  static SpanRecord* kept_mark() noexcept { return reinterpret_cast<SpanRecord*>(1); }
+  static SpanRecord* dropped_mark() noexcept { return reinterpret_cast<SpanRecord*>(2); }
+
+  std::atomic<SpanRecord*> list_{nullptr};
+  std::atomic<std::uint32_t> count_{0};
+};
+
+// Refers to a Root, which lives as long as any of them.
+class RootRef {
+ public:
+  RootRef() noexcept = default;
+  explicit RootRef(Root* root) noexcept;  // one more
+  RootRef(RootRef&& other) noexcept : root_(std::exchange(other.root_, nullptr)) {}
+  RootRef& operator=(RootRef&& other) noexcept {
+    std::swap(root_, other.root_);
+    return *this;
+  }
+  ~RootRef();
+
+  explicit operator bool() const noexcept { return root_ != nullptr; }
+  Root* operator->() const noexcept { return root_; }
+  Root& operator*() const noexcept { return *root_; }
+
+ private:
+  Root* root_ = nullptr;
+};
+
+// How the work of a root ended.
+struct RootEnd {
+  bool failed = false;
+  bool may_be_slow = true;  // false: it goes on for as long as both sides like
+};
+
+class Root {
+ public:
+  // `parent`: of another process; not valid: the trace begins here. `state` belongs to it.
+  static RootRef begin(Tracer& tracer, const SpanContext& parent, Bytes state, Instant began);
+  static RootRef begin(Tracer& tracer) { return begin(tracer, {}, {}, tracer.now()); }
+  Root(const Root&) = delete;
+  Root& operator=(const Root&) = delete;
+  // Without end() its spans are not kept.
+  ~Root() {
+    if (may_keep_) held_.decide(tracer_, false);
+  }
+
+  Tracer& tracer() const noexcept { return tracer_; }
+  // For Activity::span.
+  const CurrentSpan& current() const noexcept { return current_; }
+  const SpanContext& context() const noexcept { return current_.context; }
+  const SpanContext& parent() const noexcept { return parent_; }
+  Bytes state() const noexcept { return {state_.data(), state_size_}; }
+  Instant began() const noexcept { return began_; }
+  // Spans below it are recorded, at least until it is decided.
+  bool records() const noexcept { return is_sampled() || may_keep_; }
+  bool is_sampled() const noexcept { return current_.context.is_sampled(); }
+
+  // A span below it has ended.
+  void finish(SpanRecord& record) noexcept;
+  // The work is over. f(SpanRecord&) adds what is known of it, if it is kept. Once.
+  template <class F>
+  void end(const RootEnd& how, const F& f) noexcept {
+    if (!records()) return;
+    const Instant now = tracer_.now();
+    const bool kept = is_kept(how, now);
+    if (may_keep_) held_.decide(tracer_, kept);
+    if (!kept) return;
+    SpanRecord* const record = tracer_.take();
+    if (record == nullptr) return;
+    record->context = context();
+    record->parent = parent_;
+    record->began = began_;
+    record->ended = now;
+    record->set_state(state());
+    if (how.failed) record->status = SpanStatus::error;
+    f(*record);
+    tracer_.put_ready(*record);
+  }
+
+ private:
+  friend class RootRef;
+
+  Root(Tracer& tracer, const SpanContext& parent, Bytes state, Instant began) noexcept;
+  bool is_kept(const RootEnd& how, Instant now) const noexcept;
+  static void* operator new(std::size_t bytes) { return recycler::allocate(bytes); }
+  static void operator delete(void* memory, std::size_t bytes) noexcept {
+    recycler::release(memory, bytes);
+  }
+
+  Tracer& tracer_;
+  const SpanContext parent_;
+  CurrentSpan current_;
+  const Instant began_;
+  bool may_keep_ = false;  // it is not sampled, and a rule may keep it at its end
+  HeldSpans held_;
+  std::atomic<std::uint32_t> references_{0};
+  std::uint16_t state_size_ = 0;
+  std::array<char, trace_state_bytes_max> state_;
+};
+
+inline RootRef::RootRef(Root* root) noexcept : root_(root) {
+  if (root != nullptr) root->references_.fetch_add(1, std::memory_order_relaxed);
+}
+inline RootRef::~RootRef() {
+  // acq_rel: what others did with it comes before its end
+  if (root_ != nullptr && root_->references_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+    delete root_;
+  }
+}
+
+// What this thread works at now; null: nothing that is traced.
+inline const CurrentSpan* current_span() noexcept {
+  return current_activity != nullptr ? current_activity->span : nullptr;
+}
+
+}  // namespace katana::trace
+
+// SPDX-License-Identifier: Apache-2.0

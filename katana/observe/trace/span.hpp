@@ -1,0 +1,91 @@
+// Span: a piece of work as a user names it, from here to the end of the block.
+//
+//   Task<Price> price_of(Order order) {
+//     trace::Span span("price");
+//     span.set("order.items", order.items.size());
+//     co_return co_await prices.ask(order);      // what it calls is below "price"
+//   }
+//
+// It is below the span that is current when it begins, and is current until it ends, also behind
+// each co_await of its block. Where nothing is recorded it costs two tests.
+//
+// Owns       its record, and a reference to its root.
+// Borrows    the activity in which it begins; keys are literals.
+// Thread     that of its coroutine: it may end on another one than it has begun on.
+// Allocates  never.
+// Fails      never: without room it is not recorded, which is counted.
+// Invariant  coroutines that run at once never see one another's spans, and the thread's activity
+//            is after the block what it was before.
+#pragma once
+
+#include "katana/base/coroutine/activity.hpp"
+#include "katana/observe/trace/root.hpp"
+#include "katana/observe/trace/span_record.hpp"
+
+namespace katana::trace {
+
+class [[nodiscard]] Span {
+ public:
+  explicit Span(Bytes name, SpanKind kind = SpanKind::internal) noexcept {
+    const CurrentSpan* const parent = current_span();
+    if (parent != nullptr && parent->root->records()) [[unlikely]]
+      begin(*parent, name, kind);
+  }
+  Span(const Span&) = delete;
+  Span& operator=(const Span&) = delete;
+  ~Span() {
+    if (record_ != nullptr) [[unlikely]]
+      end();
+  }
+
+  template <class T>
+  Span& set(Key key, const T& value) noexcept {
+    if (record_ != nullptr) record_->add(key, value);
+    return *this;
+  }
+  // It failed; `why` says it in a few words, without what is secret.
+  Span& fail(Bytes why = {}) noexcept {
+    if (record_ != nullptr) record_->fail(why);
+    return *this;
+  }
+  // Before the end of the block.
+  void end() noexcept;
+
+  bool is_recorded() const noexcept { return record_ != nullptr; }
+  // Not valid: it is not recorded.
+  SpanContext context() const noexcept {
+    return record_ != nullptr ? record_->context : SpanContext();
+  }
+
+ private:
+  void begin(const CurrentSpan& parent, Bytes name, SpanKind kind) noexcept;
+
+  SpanRecord* record_ = nullptr;  // null: it is not recorded, or it has ended
+  RootRef root_;
+  CurrentSpan current_;
+  Activity activity_;
+  const Activity* outer_ = nullptr;
+};
+
+// Records a span that is over already, below the current one: of what measures itself, as a
+// statement does. f(SpanRecord&) adds what is known of it.
+template <class F>
+void record_span(Bytes name, SpanKind kind, Instant began, Instant ended, const F& f) noexcept {
+  const CurrentSpan* const parent = current_span();
+  if (parent == nullptr || !parent->root->records()) return;
+  Root& root = *parent->root;
+  SpanRecord* const record = root.tracer().take();
+  if (record == nullptr) return;
+  record->context = {parent->context.trace, root.tracer().new_span(), parent->context.flags, false};
+  record->parent = parent->context;
+  record->kind = kind;
+  record->began = began;
+  record->ended = ended;
+  record->set_name(name);
+  f(*record);
+  root.finish(*record);
+}
+
+}  // namespace katana::trace
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,110 @@
+// SpanBuffer: the records of one thread: a fixed number of them, which its spans take, and which
+// come back once they were drained.
+//
+//   take ─► the span ─► put_ready ─► drain ─► give_back ─► take
+//                    └► give_back: it is not kept
+//
+// Owns       its records, all in one piece of memory that is touched as far as it is used.
+// Thread     take() that of the buffer; put_ready() and give_back() any; drain() one at a time.
+// Allocates  when it is made.
+// Fails      take() is null when all records are in use.
+// Invariant  a record is with the buffer, with one span, with one request that is undecided, or
+//            waits for the drain: never with two.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+#include "katana/base/values/random.hpp"
+#include "katana/observe/trace/span_record.hpp"
+
+namespace katana::trace {
+
+class SpanBuffer {
+ public:
+  SpanBuffer(std::uint32_t records_max, std::uint64_t seed)
+      : random(seed),
+        memory_(std::make_unique_for_overwrite<std::byte[]>(records_max * sizeof(SpanRecord))),
+        records_max_(records_max) {}
+  SpanBuffer(const SpanBuffer&) = delete;
+  SpanBuffer& operator=(const SpanBuffer&) = delete;
+
+  SpanRecord* take() noexcept {
+    // acquire: with what the drain has read of it
+    if (free_ == nullptr) free_ = returned_.exchange(nullptr, std::memory_order_acquire);
+    SpanRecord* record = free_;
+    if (record != nullptr) {
+      free_ = record->next_;
+    } else if (fresh_ < records_max_) {
+      record = new (&memory_[fresh_++ * sizeof(SpanRecord)]) SpanRecord;
+    } else {
+      return nullptr;
+    }
+    record->begin();
+    record->buffer_ = this;
+    return record;
+  }
+  // Returns how many wait for the drain.
+  static std::uint32_t put_ready(SpanRecord& record) noexcept {
+    SpanBuffer& to = *record.buffer_;
+    push(to.ready_, record);
+    return to.ready_count_.fetch_add(1, std::memory_order_relaxed) + 1;
+  }
+  static void give_back(SpanRecord& record) noexcept { push(record.buffer_->returned_, record); }
+
+  // Calls f(const SpanRecord&) for each that is ready, in the order of their ends, and takes the
+  // records back.
+  template <class F>
+  std::size_t drain(const F& f) {
+    SpanRecord* newest = ready_.exchange(nullptr, std::memory_order_acquire);
+    SpanRecord* oldest = nullptr;
+    while (newest != nullptr) {
+      SpanRecord* const next = newest->next_;
+      newest->next_ = oldest;
+      oldest = std::exchange(newest, next);
+    }
+    std::uint32_t count = 0;
+    while (oldest != nullptr) {
+      SpanRecord* const next = oldest->next_;
+      f(static_cast<const SpanRecord&>(*oldest));
+      give_back(*oldest);
+      oldest = next;
+      ++count;
+    }
+    ready_count_.fetch_sub(count, std::memory_order_relaxed);
+    return count;
+  }
+  std::uint32_t records_max() const noexcept { return records_max_; }
+
+  Random random;                         // of the ids that its thread makes
+  std::atomic<bool> is_orphaned{false};  // its thread has ended: another may have it
+
+ private:
+  static void push(std::atomic<SpanRecord*>& list, SpanRecord& record) noexcept {
+    record.next_ = list.load(std::memory_order_relaxed);
+    // release: with the record. Lists are only taken whole, so a head that came back is no harm.
+    while (!list.compare_exchange_weak(record.next_, &record, std::memory_order_release,
+                                       std::memory_order_relaxed)) {
+    }
+  }
+
+  static_assert(std::is_trivially_destructible_v<SpanRecord>);
+  static_assert(alignof(SpanRecord) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__);
+
+  const std::unique_ptr<std::byte[]> memory_;
+  const std::uint32_t records_max_;
+  std::uint32_t fresh_ = 0;     // records from here on were never used
+  SpanRecord* free_ = nullptr;  // of its thread
+  std::atomic<SpanRecord*> returned_{nullptr};
+  std::atomic<SpanRecord*> ready_{nullptr};
+  std::atomic<std::uint32_t> ready_count_{0};
+};
+
+}  // namespace katana::trace
+
+// SPDX-License-Identifier: Apache-2.0

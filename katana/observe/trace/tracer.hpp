@@ -1,0 +1,114 @@
+// Tracer: decides which traces are recorded, names spans, and has the records of all threads until
+// they are drained.
+//
+//   trace::Tracer tracer({.sampler = trace::Sampler::of_ratio(0.01), .keep_slow = seconds(1)});
+//   tracer.drain([&](const trace::SpanRecord& span) { encode(span); });
+//
+// Owns       a SpanBuffer for each thread that records.
+// Borrows    nothing. It outlives every root and span.
+// Thread     any; drain() one at a time.
+// Allocates  the buffer, with a thread's first span.
+// Fails      never: what has no room is counted by its reason, and the work goes on.
+// Invariant  recording a span takes no lock and no memory, but for the first of a thread.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "katana/base/system/function.hpp"
+#include "katana/base/values/instant.hpp"
+#include "katana/observe/trace/sampler.hpp"
+#include "katana/observe/trace/span_buffer.hpp"
+#include "katana/observe/trace/span_record.hpp"
+
+namespace katana::trace {
+
+struct TracerOptions {
+  Sampler sampler = {};
+  std::uint32_t spans_max = 1024;  // of each thread, not yet drained; about 2 KiB each
+  // Requests that were not sampled are kept all the same: when they took longer than this (0: none
+  // are), and when they failed. Their spans are held until the request ends.
+  Duration keep_slow = {};
+  bool keep_failed = false;
+  std::uint32_t held_max = 64;  // spans of one such request
+  // Null: the machine's monotonic clock.
+  std::function<Instant()> clock = {};
+  // Called by a thread when half of its records wait for the drain. It must not block.
+  std::function<void()> on_filling = {};
+  std::uint64_t seed = 0;  // of ids; 0: one of the system's
+};
+
+// Why a span was not recorded.
+enum class Drop : std::uint8_t {
+  buffer_full,  // all records of its thread were in use
+  held_full,    // its request held held_max already
+  count,
+};
+
+// What was received with a request and could not be used.
+enum class Ignored : std::uint8_t { trace_parent, trace_state, count };
+
+class Tracer {
+ public:
+  explicit Tracer(TracerOptions options = {});
+  ~Tracer();
+  Tracer(const Tracer&) = delete;
+  Tracer& operator=(const Tracer&) = delete;
+
+  const TracerOptions& options() const noexcept { return options_; }
+  Instant now() const noexcept;
+  TraceId new_trace() noexcept;
+  SpanId new_span() noexcept;
+  bool may_keep_later() const noexcept {
+    return options_.keep_slow > Duration{} || options_.keep_failed;
+  }
+
+  // Of this thread. Null: there is none, which is counted.
+  SpanRecord* take() noexcept;
+  // It has ended, and is to be drained.
+  void put_ready(SpanRecord& record) noexcept;
+  // It is not kept.
+  static void give_back(SpanRecord& record) noexcept { SpanBuffer::give_back(record); }
+
+  // Calls f for each span that has ended since the last time. Returns how many.
+  std::size_t drain(const std::function<void(const SpanRecord&)>& f);
+
+  void count(Drop why) noexcept { add(dropped_[static_cast<std::size_t>(why)]); }
+  void count(Ignored what) noexcept { add(ignored_[static_cast<std::size_t>(what)]); }
+  std::uint64_t counted(Drop why) const noexcept {
+    return dropped_[static_cast<std::size_t>(why)].load(std::memory_order_relaxed);
+  }
+  std::uint64_t counted(Ignored what) const noexcept {
+    return ignored_[static_cast<std::size_t>(what)].load(std::memory_order_relaxed);
+  }
+  // Texts of spans that were cut.
+  std::uint64_t cut_texts() const noexcept { return cut_texts_.load(std::memory_order_relaxed); }
+  // Spans that were drained; what was dropped is not among them.
+  std::uint64_t drained() const noexcept { return drained_.load(std::memory_order_relaxed); }
+
+ private:
+  static void add(std::atomic<std::uint64_t>& counter) noexcept {
+    counter.fetch_add(1, std::memory_order_relaxed);
+  }
+  SpanBuffer& own() noexcept;
+  std::shared_ptr<SpanBuffer> find_or_make();
+
+  const TracerOptions options_;
+  const std::uint64_t number_;  // unlike that of every other tracer of the process
+  std::array<std::atomic<std::uint64_t>, static_cast<std::size_t>(Drop::count)> dropped_{};
+  std::array<std::atomic<std::uint64_t>, static_cast<std::size_t>(Ignored::count)> ignored_{};
+  std::atomic<std::uint64_t> cut_texts_{0};
+  std::atomic<std::uint64_t> drained_{0};
+  std::mutex mutex_;  // guards buffers_
+  std::vector<std::shared_ptr<SpanBuffer>> buffers_;
+  std::uint64_t seed_;
+};
+
+}  // namespace katana::trace
+
+// SPDX-License-Identifier: Apache-2.0
