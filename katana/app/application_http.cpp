@@ -18,6 +18,7 @@
 #include "katana/base/system/printing.hpp"
 #include "katana/http/forms/form.hpp"
 #include "katana/http/server/engines.hpp"
+#include "katana/observe/trace/tracer.hpp"
 
 namespace katana::app {
 namespace {
@@ -129,6 +130,7 @@ Result<void> ApplicationCore::start_http() {
       .slow_after = requests.slow,
       .targets = {requests.queries, requests.secret_parameters},
       .metrics = requests.metrics ? &observability_->registry() : nullptr,
+      .tracer = services_->find<trace::Tracer>(),
       .duration_buckets = requests.duration_buckets.empty()
                               ? server::RequestTelemetryOptions::default_duration_buckets()
                               : requests.duration_buckets});

@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "katana/observe/trace/span.hpp"
+
 namespace katana::app {
 namespace {
 
@@ -75,6 +77,22 @@ void StatementTelemetry::on_statement(const database::StatementReport& report) n
     // Without memory for a series there is none; the statement itself is done.
   }
   if (options_.on_statement) call_hook(report);
+  if (trace::current_span() != nullptr) [[unlikely]]
+    record(report);
+}
+
+// Below the span that is current for who awaits the statement.
+void StatementTelemetry::record(const database::StatementReport& report) noexcept {
+  trace::record_span(report.name, trace::SpanKind::client, report.began,
+                     report.began + report.duration, [&](trace::SpanRecord& span) {
+                       span.add("db.system.name", report.system);
+                       span.add("db.query.summary", report.name);
+                       if (!report.text.empty())
+                         span.add("db.query.text", report.text.substr(0, span_text_bytes_max));
+                       if (!report.failure) return;
+                       span.fail();
+                       span.add("error.type", database::kind_name(*report.failure));
+                     });
 }
 
 const StatementTelemetry::Series& StatementTelemetry::series_of(

@@ -1,5 +1,6 @@
 // StatementTelemetry: what a program says about the statements of its database: a warning for each
-// that took long, counts and durations by name, and the program's own hook.
+// that took long, counts and durations by name, a span where its request is traced, and the
+// program's own hook.
 //
 //   katana_database_statements_total{statement,outcome}      outcome: "ok", or the error's kind
 //   katana_database_statement_duration_seconds{statement}
@@ -52,9 +53,10 @@ struct StatementTelemetryOptions {
 
 class StatementTelemetry final : public database::StatementObserver {
  public:
-  static constexpr std::uint32_t records_max = 20;     // of slow statements, in a period
-  static constexpr Duration period = seconds(10);      // of records_max
-  static constexpr std::size_t text_bytes_max = 2000;  // of a statement, in a record
+  static constexpr std::uint32_t records_max = 20;         // of slow statements, in a period
+  static constexpr Duration period = seconds(10);          // of records_max
+  static constexpr std::size_t text_bytes_max = 2000;      // of a statement, in a record
+  static constexpr std::size_t span_text_bytes_max = 768;  // and in a span
 
   explicit StatementTelemetry(StatementTelemetryOptions options);
   ~StatementTelemetry();
@@ -85,6 +87,7 @@ class StatementTelemetry final : public database::StatementObserver {
   const Series& series_of(const database::StatementReport& report);
   void warn_of(const database::StatementReport& report, std::int64_t slow_after_ns);
   void call_hook(const database::StatementReport& report) noexcept;
+  static void record(const database::StatementReport& report) noexcept;
 
   const StatementTelemetryOptions options_;
   std::atomic<std::int64_t> slow_after_ns_;

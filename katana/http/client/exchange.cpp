@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "katana/base/coroutine/deadline.hpp"
+#include "katana/http/client/client_span.hpp"
 #include "katana/http/client/content_decoding.hpp"
 #include "katana/http/client/cookie_jar.hpp"
 #include "katana/http/client/hedge.hpp"
@@ -150,13 +151,17 @@ Task<Sent> send(ReactorPool& pool, Outgoing outgoing, Call::Wanted wanted, Deadl
   if (RetryBudget* const budget = has_budget ? budget_of(pool, outgoing.origin) : nullptr) {
     budget->earn(policy, context.reactor().now());
   }
+  const std::size_t fields_size = outgoing.fields.size();
   for (Repetitions done;;) {
     auto admission = Admission::ask(pool, outgoing.origin);
     if (!admission) co_return refuse(context, admission.error().within(outgoing.name));
+    ClientSpan span(outgoing, fields_size, done.retries + done.unprocessed,
+                    context.options().trace_context);
     auto exchange = std::make_unique<Exchange>(context, std::move(outgoing), wanted, deadline.at,
                                                deadline.timeout);
     co_await attempt(pool, *exchange, deadline, hedge_after);
     Call& call = *exchange->reply;
+    span.end(call);
     admission->note(outcome_of(call));
     RetryBudget* const budget = has_budget ? budget_of(pool, exchange->outgoing.origin) : nullptr;
     auto pause = pause_before_retry(context, budget, call, done, deadline.at);

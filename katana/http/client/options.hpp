@@ -138,6 +138,8 @@ struct HttpClientOptions {
   std::shared_ptr<CookieJar> cookies = {};
 
   std::string user_agent = "katana";  // empty: the field is not sent
+  // Where a trace is current, requests without a traceparent get one, and its tracestate.
+  bool trace_context = true;
   tls::ClientTlsOptions tls = {};  // certificate authorities, client certificate and names of TLS
 
   ProxyOptions proxy = {};  // an empty URL: no proxy

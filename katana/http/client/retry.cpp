@@ -2,24 +2,12 @@
 
 #include <algorithm>
 
+#include "katana/http/client/retry_after.hpp"
 #include "katana/wire/http/date.hpp"
 #include "katana/wire/http1/facts.hpp"
 
 namespace katana::client {
 namespace {
-
-// The Retry-After (RFC 9110 §10.2.3): seconds, or a date. Empty: absent or malformed.
-std::optional<Duration> retry_after(const Response& response, std::int64_t now_s) {
-  const auto value = response.find("Retry-After");
-  if (!value) return {};
-  std::uint64_t wait_s = 0;
-  if (http1::parse_content_length(*value, wait_s)) {
-    return seconds(static_cast<std::int64_t>(std::min<std::uint64_t>(wait_s, 366 * 24 * 3600)));
-  }
-  const auto date = http::parse_date(*value, now_s);
-  if (!date) return {};
-  return seconds(std::clamp<std::int64_t>(*date - now_s, 0, 366 * 24 * 3600));
-}
 
 bool is_transient(unsigned status) noexcept {
   return status == 429 || status == 502 || status == 503 || status == 504;
@@ -57,6 +45,18 @@ Cause cause_of(const HttpClientOptions& options, Call& call, const std::optional
 }
 
 }  // namespace
+
+std::optional<Duration> retry_after(const Response& response, std::int64_t now_s) {
+  const auto value = response.find("Retry-After");
+  if (!value) return {};
+  std::uint64_t wait_s = 0;
+  if (http1::parse_content_length(*value, wait_s)) {
+    return seconds(static_cast<std::int64_t>(std::min<std::uint64_t>(wait_s, 366 * 24 * 3600)));
+  }
+  const auto date = http::parse_date(*value, now_s);
+  if (!date) return {};
+  return seconds(std::clamp<std::int64_t>(*date - now_s, 0, 366 * 24 * 3600));
+}
 
 bool is_unprocessed(Call& call) noexcept {
   return call.failed() && call.repeat() == Repeat::always;

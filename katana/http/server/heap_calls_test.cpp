@@ -6,6 +6,7 @@
 #include "katana/http/handlers/exchange_fixture_test.hpp"
 #include "katana/http/server/request_telemetry.hpp"
 #include "katana/observe/log/log.hpp"
+#include "katana/observe/trace/tracer.hpp"
 
 namespace katana::server {
 namespace {
@@ -54,6 +55,17 @@ TEST_F(TelemetryHeapCalls, a_request_that_brings_its_names_makes_none) {
   EXPECT_EQ(calls("X-Request-Id: order-7\n"
                   "traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01\n"),
             0u);
+}
+
+TEST_F(TelemetryHeapCalls, a_request_that_is_a_span_makes_none) {
+  trace::Tracer tracer({.spans_max = 2'000});
+  telemetry_ = std::make_unique<RequestTelemetry>(
+      RequestTelemetryOptions{.access = log_->logger("access"), .tracer = &tracer});
+  EXPECT_EQ(calls("traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01\n"
+                  "tracestate: a=1\n"),
+            0u);
+  EXPECT_EQ(tracer.drain([](const trace::SpanRecord& span) { EXPECT_EQ(span.state(), "a=1"); }),
+            1'010u);
 }
 
 TEST_F(TelemetryHeapCalls, a_request_that_is_named_here_makes_none) { EXPECT_EQ(calls(""), 0u); }

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cstring>
 #include <span>
+#include <utility>
 
+#include "katana/http/server/server_span.hpp"
 #include "katana/http/session/exchange.hpp"
 #include "katana/observe/log/context.hpp"
 #include "katana/observe/trace/trace_parent.hpp"
@@ -48,38 +50,69 @@ Given given_in(const http::Head& head) noexcept {
   return given;
 }
 
-class RequestContext final : public session::ExchangeContext {
+// The id of a request, and the fields of its records.
+class NamedContext : public session::ExchangeContext {
  public:
-  // What `head` gives is accepted; null: nothing is.
-  explicit RequestContext(const http::Head* head) noexcept {
-    const Given given = head != nullptr ? given_in(*head) : Given();
+  explicit NamedContext(Bytes given) noexcept {
     std::memcpy(line_.data(), id_field.data(), id_field.size());
     char* const id = line_.data() + id_field.size();
-    if (is_request_id(given.id)) {
-      id_size_ = given.id.size();
-      std::memcpy(id, given.id.data(), id_size_);
+    if (is_request_id(given)) {
+      id_size_ = given.size();
+      std::memcpy(id, given.data(), id_size_);
     } else {
       ids_of_thread().next(std::span<char, request_id_bytes>(id, request_id_bytes));
     }
     std::memcpy(id + id_size_, "\r\n", 2);
     reply_fields = {line_.data(), id_field.size() + id_size_ + 2};
     fields_.add(log::field("request_id", this->id()));
+    log_context = &fields_;
+    name = this->id();
+  }
+  Bytes id() const noexcept { return {line_.data() + id_field.size(), id_size_}; }
+
+ protected:
+  std::array<char, id_field.size() + request_id_bytes_max + 2> line_;
+  std::size_t id_size_ = request_id_bytes;
+  std::array<char, 32> trace_;
+  log::Context fields_;
+};
+
+class RequestContext final : public NamedContext {
+ public:
+  explicit RequestContext(const Given& given) noexcept : NamedContext(given.id) {
     if (const auto parsed = trace::parse_trace_parent(given.trace_parent)) {
       fields_.add(log::field("trace_id", parsed->trace));
       std::memcpy(trace_.data(), parsed->trace.data(), trace_.size());
       trace = {trace_.data(), trace_.size()};
       fields_.add(log::field("parent_id", parsed->parent));
     }
-    log_context = &fields_;
-    name = this->id();
   }
-  Bytes id() const noexcept { return {line_.data() + id_field.size(), id_size_}; }
+};
+
+// Of a request that is a span, whether it is recorded or not: others may be told of its trace.
+class TracedContext final : public NamedContext {
+ public:
+  TracedContext(Bytes id, bool is_named, trace::RootRef root) noexcept
+      : NamedContext(id), root_(std::move(root)) {
+    if (!is_named) {
+      fields_.clear();
+      reply_fields = {};
+    }
+    trace_ = root_->context().trace.hex();
+    trace = {trace_.data(), trace_.size()};
+    fields_.add(log::field("trace_id", trace));
+    add_id("span_id", root_->context().span);
+    if (root_->parent().is_valid()) add_id("parent_id", root_->parent().span);
+    span = &root_->current();
+  }
 
  private:
-  std::array<char, id_field.size() + request_id_bytes_max + 2> line_;
-  std::size_t id_size_ = request_id_bytes;
-  std::array<char, 32> trace_;
-  log::Context fields_;
+  void add_id(log::FieldName key, trace::SpanId id) noexcept {
+    const auto digits = id.hex();
+    fields_.add(log::field(key, Bytes(digits.data(), digits.size())));
+  }
+
+  const trace::RootRef root_;
 };
 
 std::size_t class_of(unsigned status) noexcept {
@@ -160,8 +193,18 @@ Result<void> RequestTelemetry::prepare_events() {
 
 std::unique_ptr<session::ExchangeContext> RequestTelemetry::on_exchange_begin(
     const http::Head* head, session::ClientSource& from) noexcept {
+  if (options_.tracer != nullptr) [[unlikely]]
+    return begin_traced(accepts_ids(from) ? head : nullptr);
   if (!options_.ids) return nullptr;
-  return std::make_unique<RequestContext>(accepts_ids(from) ? head : nullptr);
+  const bool is_accepted = head != nullptr && accepts_ids(from);
+  return std::make_unique<RequestContext>(is_accepted ? given_in(*head) : Given());
+}
+
+std::unique_ptr<session::ExchangeContext> RequestTelemetry::begin_traced(
+    const http::Head* accepted) {
+  const Bytes id = accepted != nullptr && options_.ids ? given_in(*accepted).id : Bytes();
+  return std::make_unique<TracedContext>(id, options_.ids,
+                                         begin_server_span(*options_.tracer, accepted));
 }
 
 bool RequestTelemetry::accepts_ids(session::ClientSource& from) const noexcept {
@@ -181,6 +224,11 @@ void RequestTelemetry::on_exchange_end(session::Exchange& exchange,
                                        const session::ExchangeRecord& record) noexcept {
   if (!series_.empty()) count(record);
   access_.on_exchange_end(exchange, record);
+  if (options_.tracer != nullptr) [[unlikely]] {
+    if (const trace::CurrentSpan* const span = trace::current_span()) {
+      end_server_span(*span->root, exchange, record, options_.targets);
+    }
+  }
   const std::int64_t slow_after_ns = slow_after_ns_.load(std::memory_order_relaxed);
   if (slow_after_ns > 0 && record.duration.ns > slow_after_ns &&
       record.kind == session::ExchangeKind::request) [[unlikely]] {

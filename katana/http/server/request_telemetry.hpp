@@ -2,14 +2,17 @@
 // and durations, and a warning when it took long.
 //
 //   X-Request-Id   accepted if well formed (http/server/request_id.hpp), else made; in every reply
-//   traceparent    if it is valid (W3C Trace Context), its trace and parent
+//   traceparent    if it is valid (W3C Trace Context), its trace and parent; with a tracer a trace
+//                  begins where there is none, and each request is a span
+//                  (http/server/server_span.hpp)
 //
 // From whom they are accepted says RequestTelemetryOptions::trust_ids: a client that names its own
 // requests can make two of them look like one in a log, and join a trace of somebody else.
 //
-// The fields request_id, trace_id and parent_id are on every record that is made while the request
-// is handled, also after a co_await, whoever makes it; the access log has them, too (its other
-// fields: http/server/access_log.hpp). Metrics are by route, as it was registered, never by path:
+// The fields request_id, trace_id and parent_id, with a tracer also span_id, are on every record
+// that is made while the request is handled, also after a co_await, whoever makes it; the access
+// log has them, too (its other fields: http/server/access_log.hpp). Metrics are by route, as it was
+// registered, never by path:
 //
 //   katana_http_route_requests_total{method,route,status}       status: 1xx … 5xx, or "none"
 //   katana_http_route_duration_seconds{method,route}
@@ -25,7 +28,8 @@
 // What no route serves is one series, {method="_any",route="_unmatched"}.
 //
 // Owns       the series.
-// Borrows    the Log behind the loggers, and the metrics' registry; both outlive the server.
+// Borrows    the Log behind the loggers, the metrics' registry and the tracer; all outlive the
+//            server.
 // Thread     any: reactors share it, and each writes its own memory.
 // Allocates  a context for each exchange, from the recycler.
 // Fails      prepare() says which metric could not be registered.
@@ -37,6 +41,7 @@
 #include <memory>
 #include <vector>
 
+#include "katana/base/system/hints.hpp"
 #include "katana/base/system/result.hpp"
 #include "katana/http/handlers/router.hpp"
 #include "katana/http/server/access_log.hpp"
@@ -44,6 +49,10 @@
 #include "katana/http/session/exchange_observer.hpp"
 #include "katana/observe/log/logger.hpp"
 #include "katana/observe/metrics/registry.hpp"
+
+namespace katana::trace {
+class Tracer;
+}
 
 namespace katana::server {
 
@@ -56,6 +65,7 @@ struct RequestTelemetryOptions {
   Duration slow_after = {};              // 0: nothing is slow
   TargetRules targets = {};              // of both logs
   metrics::Registry* metrics = nullptr;  // null: none
+  trace::Tracer* tracer = nullptr;       // null: no spans
   // Upper ends of the buckets of durations that a scraper is told; each to an eighth.
   std::vector<Duration> duration_buckets = default_duration_buckets();
 
@@ -93,6 +103,7 @@ class RequestTelemetry final : public session::ExchangeObserver {
     metrics::LogHistogram duration;
   };
 
+  KATANA_RARE std::unique_ptr<session::ExchangeContext> begin_traced(const http::Head* accepted);
   void count(const session::ExchangeRecord& record) const noexcept;
   Result<void> prepare_events();
   bool accepts_ids(session::ClientSource& from) const noexcept;

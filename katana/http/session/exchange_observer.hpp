@@ -42,6 +42,7 @@ struct ExchangeRecord {
   std::uint32_t request = 0;         // which of its connection, from 1
   ExchangeEnd end = ExchangeEnd::replied;
   ExchangeKind kind = ExchangeKind::request;  // a plain request, events, or a WebSocket connection
+  bool is_http2 = false;                      // false: HTTP/1
 };
 
 class ExchangeObserver {

@@ -725,8 +725,9 @@ const net::ConnectionCounters& Http2Exchange::connection_counters() noexcept {
 void Http2Exchange::tell_observer() noexcept {
   if (std::exchange(told_, true)) return;
   const ActivityScope scope(core_.context.get());
-  const ExchangeRecord record =
+  ExchangeRecord record =
       core_.record(streams_.now() - core_.began, request_, socket_ != nullptr, is_head_request);
+  record.is_http2 = true;
   streams_.options().observer->on_exchange_end(*this, record);
 }
 

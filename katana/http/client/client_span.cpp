@@ -1,0 +1,88 @@
+#include "katana/http/client/client_span.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "katana/observe/trace/trace_parent.hpp"
+#include "katana/wire/http/method.hpp"
+#include "katana/wire/http/url.hpp"
+
+namespace katana::client {
+namespace {
+
+// What conventions put in the place of a method that is no known one.
+constexpr Bytes other_method = "_OTHER";
+constexpr Bytes name_of_other = "HTTP";
+constexpr unsigned client_error = 400;
+
+bool is_known(const Outgoing& outgoing) noexcept {
+  return http::method_from(outgoing.method) != http::Method::extension;
+}
+
+// A field line of that name is among the lines.
+bool has_field(Bytes lines, Bytes name) noexcept {
+  while (!lines.empty()) {
+    const std::size_t end = std::min(lines.find("\r\n"), lines.size());
+    const Bytes line = lines.substr(0, end);
+    if (line.size() > name.size() && line[name.size()] == ':' &&
+        http::equals_ignoring_case(line.substr(0, name.size()), name)) {
+      return true;
+    }
+    lines.remove_prefix(std::min(end + 2, lines.size()));
+  }
+  return false;
+}
+
+void add_context(Outgoing& outgoing, const trace::CurrentSpan& current) {
+  if (has_field(outgoing.fields, "traceparent")) return;
+  const auto parent = trace::trace_parent_of(current.context);
+  outgoing.fields.append("traceparent: ").append(parent.data(), parent.size()).append("\r\n");
+  const Bytes state = current.root->state();
+  if (state.empty() || has_field(outgoing.fields, "tracestate")) return;
+  outgoing.fields.append("tracestate: ").append(state).append("\r\n");
+}
+
+}  // namespace
+
+ClientSpan::ClientSpan(Outgoing& outgoing, std::size_t fields_size, std::uint32_t resends,
+                       bool propagates)
+    : span_(is_known(outgoing) ? Bytes(outgoing.method) : name_of_other, trace::SpanKind::client) {
+  outgoing.fields.resize(fields_size);
+  const trace::CurrentSpan* const current = trace::current_span();
+  if (current == nullptr) return;
+  if (propagates) add_context(outgoing, *current);
+  if (!span_.is_recorded()) return;
+  span_.set("http.request.method", is_known(outgoing) ? Bytes(outgoing.method) : other_method);
+  if (!is_known(outgoing)) span_.set("http.request.method_original", Bytes(outgoing.method));
+  span_.set("server.address", Bytes(outgoing.origin.host));
+  span_.set("server.port", outgoing.origin.port);
+  // "GET https://example.org/users": its name is made of the URL as errors show it.
+  const Bytes url = Bytes(outgoing.name).substr(outgoing.method.size() + 1);
+  span_.set("url.full", url.substr(0, url.find(' ')));  // what follows is where it came from
+  if (resends > 0) span_.set("http.request.resend_count", resends);
+}
+
+void ClientSpan::end(Call& call) noexcept {
+  if (!span_.is_recorded()) return;
+  if (call.failed()) {
+    span_.fail();
+    span_.set("error.type", code_name(call.error().code()));
+  } else {
+    const Response& response = call.response();
+    span_.set("http.response.status_code", response.status());
+    span_.set("network.protocol.version", response.version() == HttpVersion::http_2 ? Bytes("2")
+                                          : response.version() == HttpVersion::http_1_0
+                                              ? Bytes("1.0")
+                                              : Bytes("1.1"));
+    if (response.status() >= client_error) {
+      span_.fail();
+      span_.set("error.type", Bytes(fmt::format_int(response.status()).c_str()));
+    }
+  }
+  span_.end();
+}
+
+}  // namespace katana::client
+
+// SPDX-License-Identifier: Apache-2.0
