@@ -95,7 +95,10 @@ void ApplicationCore::add_step_of(Part& part) {
                       return part.start({.log = *log_,
                                          .pools = *pools_,
                                          .database = database_ ? &*database_ : nullptr,
-                                         .embedded = embedding_.has_value()});
+                                         .embedded = embedding_.has_value(),
+                                         .clock = embedding_ ? embedding_->clock : nullptr,
+                                         .program = options_.name,
+                                         .version = options_.version});
                     },
                 .stop = [&part] { part.stop(); },
                 .remedy = part.remedy()});

@@ -25,6 +25,8 @@ constexpr std::array<Bytes, 15> keys_of_nats = {"bus.url",
                                                 "bus.ping_interval",
                                                 "bus.connect_timeout",
                                                 "bus.reconnect_max"};
+constexpr Bytes telemetry_remedy =
+    "add it with app.use(app::telemetry()) of katana/application_telemetry.hpp, or remove the key";
 constexpr Bytes database_remedy =
     "give ApplicationOptions::database the drivers, such as app::sqlite(), and derive the settings "
     "from app::SettingsWithDatabase";
@@ -41,6 +43,7 @@ config::Additions Parts::additions() const {
     if (const auto group = part->settings_group()) additions.groups.push_back(*group);
   }
   for (const Bytes key : keys_of_nats) additions.absent.push_back({key, nats_remedy});
+  additions.absent.push_back({"telemetry", telemetry_remedy});
   for (const Bytes key : {"database", "queue"}) additions.absent.push_back({key, database_remedy});
   return additions;
 }

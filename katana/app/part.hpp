@@ -48,7 +48,9 @@
 #include "katana/app/insecure_setting.hpp"
 #include "katana/base/coroutine/task.hpp"
 #include "katana/base/registry/registry.hpp"
+#include "katana/base/system/function.hpp"
 #include "katana/base/system/result.hpp"
+#include "katana/base/values/instant.hpp"
 #include "katana/data/config/composition.hpp"
 #include "katana/observe/log/log.hpp"
 #include "katana/observe/metrics/health.hpp"
@@ -66,6 +68,10 @@ struct PartContext {
   database::Database* database = nullptr;  // null: the program has none
   // In a test or while the program only describes itself (embedding.hpp): there is no network.
   bool embedded = false;
+  // Of what is measured; null: the machine's monotonic clock.
+  std::function<Instant()> clock = {};
+  std::string program = {};  // its name
+  std::string version = {};
 };
 
 // What a part keeps when the program gives up its rights (process.sandbox).

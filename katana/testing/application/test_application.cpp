@@ -9,6 +9,7 @@
 #include "katana/http/server/reactor_probe.hpp"
 #include "katana/net/engine/sim/sim_engine.hpp"
 #include "katana/net/reactor/reactor_on.hpp"
+#include "katana/testing/application/span_capture.hpp"
 #include "katana/testing/database/temporary_database.hpp"
 
 namespace katana::testing {
@@ -189,6 +190,12 @@ const registry::Services& TestApplication::services() {
 MetricsView TestApplication::metrics() {
   auto& observability = services().get<server::Observability>();
   return {observability.registry(), [&observability] { (void)observability.ask_reactors(); }};
+}
+
+SpanCapture& TestApplication::spans() {
+  if (spans_ == nullptr) spans_ = std::make_unique<SpanCapture>();
+  if (auto* const tracer = services().find<trace::Tracer>()) spans_->take_from(*tracer);
+  return *spans_;
 }
 
 bool TestApplication::run_until_done(Message& start, const std::function<bool()>& done) {

@@ -46,6 +46,8 @@
 
 namespace katana::testing {
 
+class SpanCapture;
+
 // Options for the start of the program.
 struct TestApplicationOptions {
   // "key=value", as for --set.
@@ -151,6 +153,9 @@ class TestApplication : public TestServer {
   // What the program has logged, measured and reported as failed so far.
   LogCapture& log() noexcept { return log_; }
   MetricsView metrics();
+  // The spans that have ended, of a program that has app::telemetry(); see
+  // katana/testing_telemetry.hpp.
+  SpanCapture& spans();
   const std::vector<CapturedFailure>& failures() const noexcept { return failures_; }
   // Of a program that has a database.
   DatabaseFaults& database_faults() noexcept { return database_faults_; }
@@ -216,6 +221,7 @@ class TestApplication : public TestServer {
   const Duration run_timeout_;
   const std::uint64_t seed_;
   LogCapture log_;
+  std::unique_ptr<SpanCapture> spans_;  // null: nobody has asked for them
   std::vector<CapturedFailure> failures_;
   DatabaseFaults database_faults_;
   std::vector<Override> overrides_;

@@ -1,0 +1,106 @@
+#include "katana/app/telemetry/exporter_thread.hpp"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <future>
+#include <system_error>
+#include <utility>
+
+#include "katana/base/system/quiet_thread.hpp"
+#include "katana/http/server/engines.hpp"
+
+namespace katana::app {
+namespace {
+
+constexpr std::size_t session_bytes_max = 256;
+
+net::ReactorOptions small_reactor_options() {
+  net::ReactorOptions options;
+  options.engine.links_max = 16;
+  options.output_blocks_max = 1024;
+  options.output_blocks_reserve = 16;
+  options.carry_large_max = 16;
+  return options;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<ExporterThread>> ExporterThread::start(trace::Tracer& tracer,
+                                                              client::HttpClient http,
+                                                              SpanExporterOptions options,
+                                                              log::Logger logger) {
+  std::unique_ptr<ExporterThread> made(
+      new ExporterThread(tracer, std::move(http), std::move(options), std::move(logger)));
+  std::promise<Result<void>> ready;
+  auto is_ready = ready.get_future();
+  try {
+    made->thread_ = quiet_thread([exporter = made.get(), &ready] {
+      pthread_setname_np(pthread_self(), "telemetry");
+      auto reactor = server::make_reactor(server::EngineKind::epoll_edge, small_reactor_options(),
+                                          session_bytes_max);
+      auto started = reactor->start();
+      const bool runs = started.has_value();
+      // release: with what the reactor is
+      if (runs) exporter->reactor_.store(reactor.get(), std::memory_order_release);
+      ready.set_value(std::move(started));
+      if (runs) exporter->run(std::move(reactor));
+    });
+  } catch (const std::system_error& error) {
+    return fail(Code::resource_exhausted, std::string("no thread: ") + error.what());
+  }
+  if (auto started = is_ready.get(); !started) {
+    made->thread_.join();
+    return std::unexpected(started.error());
+  }
+  return made;
+}
+
+void ExporterThread::on_wake() noexcept {
+  is_woken_.store(false, std::memory_order_relaxed);
+  if (is_told_to_end_.load(std::memory_order_acquire)) {
+    exporter_.finish();
+  } else {
+    exporter_.collect();
+  }
+}
+
+void ExporterThread::wake() noexcept {
+  net::Reactor* const reactor = reactor_.load(std::memory_order_acquire);
+  if (reactor != nullptr && !is_woken_.exchange(true, std::memory_order_acq_rel)) {
+    reactor->post(wake_);
+  }
+}
+
+void ExporterThread::run(std::unique_ptr<net::Reactor> reactor) noexcept {
+  reactor->turn(Duration{});
+  {
+    auto task = exporter_.run();
+    task.start();
+    Instant give_up_at = never;
+    while (!task.done() && reactor->now() < give_up_at) {
+      if (give_up_at == never && is_told_to_end_.load(std::memory_order_acquire)) {
+        give_up_at = reactor->now() + Duration{flush_ns_.load(std::memory_order_relaxed)};
+        exporter_.finish();
+      }
+      const Instant due = std::min(reactor->timers().next(), give_up_at);
+      reactor->turn(due == never ? seconds(3600) : std::max(due - reactor->now(), Duration{}));
+    }
+  }
+  exporter_.drop_rest();
+  // What is on its way to the reactor is received before it is gone.
+  reactor_.store(nullptr, std::memory_order_release);
+  while (is_woken_.load(std::memory_order_acquire)) reactor->turn(Duration{});
+}
+
+void ExporterThread::stop(Duration flush_timeout) noexcept {
+  if (!thread_.joinable()) return;
+  flush_ns_.store(flush_timeout.ns, std::memory_order_relaxed);
+  is_told_to_end_.store(true, std::memory_order_release);
+  wake();
+  thread_.join();
+}
+
+}  // namespace katana::app
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,49 @@
+// OTEL variables: what the environment says of telemetry, by the names that OpenTelemetry gives.
+//
+//   OTEL_SDK_DISABLED                       enabled
+//   OTEL_SERVICE_NAME                       service_name
+//   OTEL_RESOURCE_ATTRIBUTES                resource; service.name in it, too
+//   OTEL_EXPORTER_OTLP_ENDPOINT             endpoint
+//   OTEL_EXPORTER_OTLP_HEADERS              headers, added to those of the settings
+//   OTEL_EXPORTER_OTLP_TIMEOUT              timeout, in milliseconds
+//   OTEL_EXPORTER_OTLP_COMPRESSION          compression
+//   OTEL_TRACES_SAMPLER, …_ARG              sampler, ratio
+//   OTEL_BSP_SCHEDULE_DELAY                 interval, in milliseconds
+//   OTEL_BSP_MAX_QUEUE_SIZE                 queue_spans_max
+//   OTEL_BSP_MAX_EXPORT_BATCH_SIZE          batch_spans_max
+//   OTEL_TRACES_EXPORTER                    "none": nothing is sent or recorded
+//
+// Of the exporter, OTEL_EXPORTER_OTLP_TRACES_… goes before OTEL_EXPORTER_OTLP_…; its endpoint is
+// taken as it is. A variable goes before the setting. An empty one is none.
+//
+// Owns       nothing.
+// Borrows    the function for the call.
+// Thread     that of the start.
+// Allocates  what it returns.
+// Fails      never: a value that is wrong is noted, and the setting stays.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "katana/app/telemetry/telemetry_settings.hpp"
+
+namespace katana::app {
+
+// Null or empty: the variable is not set.
+using Variables = std::function<const char*(const char* name)>;
+
+// Settings, as the environment wants them.
+struct EffectiveTelemetry {
+  TelemetrySettings settings;
+  std::string traces_url;               // that of the exports
+  std::vector<std::string> notes = {};  // values that are wrong, each with the remedy
+};
+
+EffectiveTelemetry with_otel_variables(const TelemetrySettings& settings,
+                                       const Variables& variables);
+
+}  // namespace katana::app
+
+// SPDX-License-Identifier: Apache-2.0

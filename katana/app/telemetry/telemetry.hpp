@@ -1,0 +1,24 @@
+// Telemetry of a program: each request is a span, with those of its statements and its own below
+// it, and a collector gets them by OTLP. Described in the guide telemetry.md.
+//
+//   app.use(app::telemetry());
+//
+// Thread     any.
+// Allocates  the part.
+// Fails      never; the part names the setting that it cannot use.
+#pragma once
+
+#include <memory>
+
+#include "katana/app/part.hpp"
+#include "katana/app/telemetry/telemetry_settings.hpp"
+
+namespace katana::app {
+
+// Its name is "telemetry", as that of the group of its settings, TelemetrySettings. A trace::Tracer
+// is in the registry unless telemetry.enabled is false.
+std::unique_ptr<Part> telemetry();
+
+}  // namespace katana::app
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,35 @@
+#include "katana/app/telemetry/telemetry_settings.hpp"
+
+#include "katana/app/option_tables.hpp"
+
+namespace katana::app {
+
+KATANA_DESCRIBE(
+    TelemetrySettings, (enabled, help("false: nothing is recorded, and no collector is asked")),
+    (endpoint, length(1, 2000),
+     help("of a collector that takes OTLP over HTTP; /v1/traces is added to it")),
+    (headers, length(0, 64), each(length(1, 8000)), secret,
+     help("name=value of header fields that the collector wants, such as a key")),
+    (timeout, option_rules::timeout, help("of one export")), (compression, help("of what is sent")),
+    (tls, help("of https://…")),
+    (sampler, length(1, 100),
+     help("always_on, always_off or traceidratio; behind parentbased_ it follows the caller")),
+    (ratio, range(0.0, 1.0), help("of the traces that begin here, for traceidratio")),
+    (keep_slow, option_rules::timeout_or_none,
+     help("requests that take longer are kept though they were not sampled; 0: none are")),
+    (keep_failed, help("requests that fail are kept though they were not sampled")),
+    (service_name, length(0, 255), help("service.name; empty: the name of the program")),
+    (resource, length(0, 8000), help("more of the resource: key=value,…, in percent-encoding")),
+    (interval, option_rules::timeout, help("a span is sent after so long, or with a full batch")),
+    (batch_spans_max, range(1, 65'536), help("spans of one export")),
+    (queue_spans_max, range(1, 1 << 22), help("spans that wait for the collector")),
+    (thread_spans_max, range(16, 65'536),
+     help("spans of one thread that are not encoded yet, of 2 KiB each; more are dropped")),
+    (flush_timeout, option_rules::timeout_or_none,
+     help("the end of the program waits so long for the last exports")))
+
+}  // namespace katana::app
+
+KATANA_CONFIG_DEFINE_GROUP(katana::app::TelemetrySettings)
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,10 @@
+// An application whose requests, statements and own spans are sent to a collector by OTLP.
+//
+// Links      app/telemetry
+#pragma once
+
+#include "katana/app/application.hpp"
+#include "katana/app/telemetry/telemetry.hpp"
+#include "katana/observe/trace/span.hpp"
+
+// SPDX-License-Identifier: Apache-2.0
