@@ -45,6 +45,11 @@ constexpr File files[] = {
     {"src/app.cpp", embedded::file_app_cpp_in},
     {"src/main.cpp", embedded::file_main_cpp_in},
     {"tests/app_test.cpp", embedded::file_app_test_cpp_in},
+    {".clangd", embedded::file_clangd_in, "editor"},
+    {".vscode/tasks.json", embedded::file_tasks_json_in, "editor"},
+    {".vscode/launch.json", embedded::file_launch_json_in, "editor"},
+    {".vscode/extensions.json", embedded::file_extensions_json_in, "editor"},
+    {".devcontainer/devcontainer.json", embedded::file_devcontainer_json_in, "editor"},
 };
 
 constexpr std::size_t name_bytes_max = 40;
@@ -161,9 +166,9 @@ void add_new_command(CLI::App& app, std::function<int()>& chosen) {
   command->add_option("--database", flags->database, "sqlite, postgres or none")
       ->check(CLI::IsMember({"sqlite", "postgres", "none"}))
       ->capture_default_str();
-  command->add_option("--with", flags->with, "any of websocket, openapi, job")
+  command->add_option("--with", flags->with, "any of websocket, openapi, job, editor")
       ->delimiter(',')
-      ->check(CLI::IsMember({"websocket", "openapi", "job"}));
+      ->check(CLI::IsMember({"websocket", "openapi", "job", "editor"}));
   command->add_option("--directory", flags->folder, "output folder (default: NAME)")
       ->type_name("DIRECTORY");
   command->callback([flags, &chosen] {

@@ -263,6 +263,19 @@ def toy(tmp_path, version):
     return home
 
 
+def test_files_for_editors_are_written_where_they_are_wanted(tmp_path):
+    assert run("new", "shop", "--with", "editor", cwd=tmp_path).returncode == 0
+    assert run("new", "plain", cwd=tmp_path).returncode == 0
+    made = {"/".join(Path(each).parts[1:]) for each in files(tmp_path) if each.startswith("shop/")}
+    plain = {"/".join(Path(each).parts[1:]) for each in files(tmp_path) if each.startswith("plain/")}
+    assert made - plain == {".clangd", ".vscode/tasks.json", ".vscode/launch.json", ".vscode/extensions.json",
+                            ".devcontainer/devcontainer.json"}
+    for name in made - plain - {".clangd"}:
+        json.loads((tmp_path / "shop" / name).read_text())
+    programs = [each["program"] for each in json.loads((tmp_path / "shop/.vscode/launch.json").read_text())["configurations"]]
+    assert programs == ["${workspaceFolder}/build/shop", "${workspaceFolder}/build/shop_test"]
+
+
 def test_lint_names_what_g_plus_plus_12_destroys_twice(tmp_path):
     source = tmp_path / "src/app.cpp"
     (tmp_path / "build").mkdir()
