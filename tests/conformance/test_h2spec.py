@@ -27,7 +27,7 @@ CASES = ROOT / "tests" / "conformance" / "h2spec_cases.txt"
 
 
 def cases_of(text):
-    """The cases that a report, or `h2spec --dryrun`, lists by group, section and number; with their descriptions."""
+    """The cases of a report, or of `h2spec --strict --dryrun`: group, section and number, with their descriptions."""
     found, group, section = {}, "", ""
     for line in text.splitlines():
         if line.strip() in GROUPS:
