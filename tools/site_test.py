@@ -293,6 +293,44 @@ class MessagesTest(Folder):
                           "last column."])
 
 
+class TypesOfProblemsTest(Folder):
+    TYPE = """inline constexpr ProblemType tank_empty{
+    .uri = "urn:katana:problem:tank-empty",
+    .status = 503,
+    .title = "Service Unavailable",
+    .description =
+        "The tank is "
+        "empty."
+        "\\n\\n"
+        "Fill \\"it\\"."};
+"""
+    ROW = "| `urn:katana:problem:tank-empty` | 503 | The tank is empty. | Fill \"it\". |"
+
+    def tree(self, row, source=""):
+        return self.write({messages.TYPES: self.TYPE, "katana/http/tank.cpp": source,
+                           "docs/reference/errors.md": row + "\n"})
+
+    def test_the_types_of_the_header_are_the_rows_of_the_page(self):
+        files = self.tree(self.ROW)
+        self.assertIn(self.ROW, messages.types_table(self.root, files))
+        self.assertEqual(list(messages.type_findings(self.root, files)), [])
+
+    def test_a_type_that_the_page_lacks_or_has_for_nothing_is_named(self):
+        files = self.tree(self.ROW.replace("tank-empty", "tank-full"))
+        self.assertEqual([each.split(". ")[0] for each in messages.findings(self.root, files)],
+                         ["docs/reference/errors.md: urn:katana:problem:tank-empty is missing",
+                          "docs/reference/errors.md: no source has urn:katana:problem:tank-full"])
+
+    def test_a_problem_of_the_framework_without_a_type_is_a_mistake(self):
+        files = self.tree(self.ROW, 'return problem(503, words);')
+        self.assertEqual([each.split(". ")[0] for each in messages.type_findings(self.root, files)],
+                         ["katana/http/tank.cpp: problem(STATUS, …) has no type"])
+
+    def test_the_detail_of_a_problem_with_a_type_has_the_status_of_the_type(self):
+        files = self.tree(self.ROW, 'return problem(problem_types::tank_empty, "Wait for the lorry.");')
+        self.assertEqual(messages.problems(self.root, files), {("503", "Wait for the lorry.")})
+
+
 class FamiliesTest(Folder):
     SOURCE = """\
         registry.counters({.name = "katana_jobs", .help = "Jobs that "

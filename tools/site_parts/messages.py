@@ -15,6 +15,12 @@ FAILURE = re.compile(rf"(?:\.what = |\bsend_failure\(\w+,\s*)({LITERAL})")  # to
 PROBLEM = re.compile(rf"\b([45]\d\d)\s*,\s*(?:Bytes\(|Text\(|fmt::format\(|format_text\()?\s*({LITERAL})")
 NAMED_PROBLEM = re.compile(r"\b([45]\d\d)\s*,\s*((?:\w+::)*[a-z_]\w*)\)")
 CONSTANT = re.compile(rf"\bconstexpr (?:Bytes|const char\*)\s+(\w+)\s*=\s*({LITERAL});")
+TYPES = "katana/http/handlers/framework_problems.hpp"
+TYPE = re.compile(rf'ProblemType (\w+){{\s*\.uri = "([^"]+)",\s*\.status = (\d+),\s*\.title = "[^"]+",'
+                  rf'\s*\.description =\s*({LITERAL})}};')
+TYPED = re.compile(rf"\b(?:problem_)?types::(\w+),\s*(?:Bytes\(|Text\(|fmt::format\(|format_text\()?\s*({LITERAL})")
+NAMED_TYPED = re.compile(r"\b(?:problem_)?types::(\w+),\s*((?:\w+::)*[a-z_]\w*)\)")
+UNTYPED = re.compile(r"(?<![\w.>])problem\(\s*\d")
 PROBLEM_FOLDERS = ("katana/http/", "katana/identity/", "katana/openapi/document/", "katana/openapi/validation/",
                    "katana/wire/")
 PAGES = {"docs/reference/log-messages.md": ("log messages", ("level", "message", "meaning, and what to do")),
@@ -47,14 +53,54 @@ def records(root, files):
     return found
 
 
+def types(root, files):
+    """Name -> (URI, status, when it is sent, what the client can do) of each type of problem that KATANA makes."""
+    if TYPES not in files:
+        return {}
+    found = {}
+    for name, uri, status, description in TYPE.findall((root / TYPES).read_text()):
+        # In a literal \n\n separates the paragraphs; text_of() makes two spaces of it.
+        found[name] = (uri, status, *text_of(description).split("  ", 1))
+    return found
+
+
+def types_table(root, files):
+    return markdown.table(["type", "status", "when the server sends it", "what the client can do"],
+                          [[f"`{uri}`", status, *texts] for uri, status, *texts in sorted(types(root, files).values())])
+
+
+def type_findings(root, files):
+    """A finding for each type that the page of problems lacks or has for nothing, and for a problem without one."""
+    known = types(root, files)
+    if not known:
+        return
+    page = root / "docs/reference/errors.md"
+    has = set(re.findall(r"^\| `(urn:katana:problem:[a-z-]+)` \|", page.read_text() if page.is_file() else "", re.M))
+    wanted = {uri for uri, *_ in known.values()}
+    for uri in sorted(wanted - has):
+        yield f"docs/reference/errors.md: {uri} is missing. Run tools/docs --sources."
+    for uri in sorted(has - wanted):
+        yield f"docs/reference/errors.md: no source has {uri}. Run tools/docs --sources."
+    for name, (uri, *_) in sorted(known.items()):
+        if uri != "urn:katana:problem:" + name.replace("_", "-"):
+            yield f"{TYPES}: {name} has the URI {uri}. Give it the one of its name."
+    for name, text in sources(root, files):
+        if UNTYPED.search(text):
+            yield f"{name}: problem(STATUS, …) has no type. Take one of {TYPES}, or add one."
+
+
 def problems(root, files):
     """(status, detail) of each problem document with a detail that is known here."""
     found, constants, named = set(), {}, set()
+    statuses = {name: status for name, (_, status, *_) in types(root, files).items()}
     for name, text in sources(root, files):
         constants |= {match[1]: text_of(match[2]) for match in CONSTANT.finditer(text)}
         if name.startswith(PROBLEM_FOLDERS):
             found |= {(match[1], text_of(match[2])) for match in PROBLEM.finditer(text)}
             named |= {(match[1], match[2].split("::")[-1]) for match in NAMED_PROBLEM.finditer(text)}
+            found |= {(statuses[match[1]], text_of(match[2])) for match in TYPED.finditer(text) if match[1] in statuses}
+            named |= {(statuses[match[1]], match[2].split("::")[-1]) for match in NAMED_TYPED.finditer(text)
+                      if match[1] in statuses}
     found |= {(status, constants[name]) for status, name in named if name in constants}
     # A sentence: the names of statuses are none.
     return {(status, words.strip()) for status, words in found if re.fullmatch(r"[A-Z].* .*[.:] ?", words)}
@@ -102,6 +148,7 @@ def findings(root, files):
         for (first, words), meaning in rows.items():
             if not meaning:
                 yield f"{name}: {first} {words} has no meaning yet. Write it into the last column."
+    yield from type_findings(root, files)
 
 
 def written(root):

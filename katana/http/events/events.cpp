@@ -11,6 +11,7 @@
 #include "katana/base/coroutine/when.hpp"
 #include "katana/base/system/misuse.hpp"
 #include "katana/http/events/event_log.hpp"
+#include "katana/http/handlers/framework_problems.hpp"
 #include "katana/http/session/exchange.hpp"
 #include "katana/net/reactor/sleep.hpp"
 #include "katana/stores/bus/bus.hpp"
@@ -489,7 +490,8 @@ Reply EventTopic::State::subscribe(EventReader reader) {
   if (subscribers_.fetch_add(1, std::memory_order_relaxed) >= options_.subscribers_max) {
     subscribers_.fetch_sub(1, std::memory_order_relaxed);
     refused_.fetch_add(1, std::memory_order_relaxed);
-    return problem(503, "There are as many readers of these events as there may be.")
+    return problem(problem_types::too_many_running,
+                   "There are as many readers of these events as there may be.")
         .with("Retry-After", "5");
   }
   std::unique_ptr<Subscription> subscription;

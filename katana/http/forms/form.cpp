@@ -10,6 +10,8 @@
 #include <optional>
 #include <utility>
 
+#include "katana/http/handlers/framework_problems.hpp"
+
 namespace katana {
 namespace detail {
 
@@ -39,12 +41,14 @@ class FormBuilder {
   static Reply refusal_of(http::MultipartRefusal refusal) {
     switch (refusal) {
       case http::MultipartRefusal::head_too_large:
-        return problem(413, "The head of a part is too large.");
+        return problem(problem_types::content_too_large, "The head of a part is too large.");
       case http::MultipartRefusal::too_many_parts:
-        return problem(413, "The form has too many parts.");
+        return problem(problem_types::content_too_large, "The form has too many parts.");
       case http::MultipartRefusal::part_too_large:
-        return problem(413, "A part of the form is too large.");
-      default: return problem(400, "The content is no multipart/form-data (RFC 7578).");
+        return problem(problem_types::content_too_large, "A part of the form is too large.");
+      default:
+        return problem(problem_types::malformed_body,
+                       "The content is no multipart/form-data (RFC 7578).");
     }
   }
 
@@ -61,14 +65,16 @@ class FormBuilder {
   std::optional<Reply> append(Bytes content) {
     FormPart& part = form_.parts.back();
     bytes_ += content.size();
-    if (bytes_ > limits_.bytes_max) return problem(413, "The form is too large.");
+    if (bytes_ > limits_.bytes_max)
+      return problem(problem_types::content_too_large, "The form is too large.");
     const bool fits = part.text.size() + content.size() <= limits_.part_memory_bytes_max &&
                       memory_ + content.size() <= limits_.memory_bytes_max;
     if (!part.in_file() && fits) {
       part.text += content;
       memory_ += content.size();
     } else if ((!part.in_file() && !spill(part)) || !part.file->append(content)) {
-      return problem(503, "The form cannot be stored at present.").with("Retry-After", "10");
+      return problem(problem_types::unavailable, "The form cannot be stored at present.")
+          .with("Retry-After", "10");
     }
     part.size += content.size();
     return std::nullopt;
@@ -201,7 +207,8 @@ Task<FormResult> read_form(Request request, ContentReader content, FormLimits li
   const auto boundary = http::MultipartReader::boundary_of(type);
   if (!boundary) {
     co_return std::unexpected(
-        problem(415, "A form is wanted here: multipart/form-data with a boundary."));
+        problem(problem_types::unsupported_media_type,
+                "A form is wanted here: multipart/form-data with a boundary."));
   }
   http::MultipartReader reader(*boundary, limits.part);
   detail::FormBuilder builder(limits);
@@ -223,7 +230,8 @@ Task<FormResult> read_form(Request request, ContentReader content, FormLimits li
     carried = std::move(rest);
     content.note_kept(builder.kept_bytes() + carried.capacity());
   }
-  if (!reader.ended()) co_return std::unexpected(problem(400, "The form ends too soon."));
+  if (!reader.ended())
+    co_return std::unexpected(problem(problem_types::malformed_body, "The form ends too soon."));
   content.note_kept(builder.kept_bytes());  // until the handler ends
   co_return builder.take();
 }

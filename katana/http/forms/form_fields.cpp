@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "katana/http/handlers/framework_problems.hpp"
 #include "katana/wire/http/characters.hpp"
 
 namespace katana::detail {
@@ -58,7 +59,8 @@ Refusal refuse_form_type(const RequestView& request) {
       type ? fmt::format("The Content-Type is '{}'; this takes a form: {}.",
                          type->substr(0, shown_bytes_max), taken)
            : fmt::format("There is no Content-Type; this takes a form: {}.", taken);
-  return Refusal(problem(415, words).with("Accept", taken));  // RFC 9110 §15.5.16
+  return Refusal(problem(problem_types::unsupported_media_type, words)
+                     .with("Accept", taken));  // RFC 9110 §15.5.16
 }
 
 }  // namespace katana::detail

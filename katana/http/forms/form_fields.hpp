@@ -31,6 +31,7 @@
 
 #include "katana/data/container/heap_bytes.hpp"
 #include "katana/http/handlers/extract.hpp"
+#include "katana/http/handlers/framework_problems.hpp"
 #include "katana/wire/http/multipart.hpp"
 
 namespace katana {
@@ -119,7 +120,7 @@ struct Extractor<FormFields<T>> {
     auto value = kind == FormKind::parts
                      ? parse_pairs<T>(MultipartPairs(boundary, request.content()))
                      : parse_pairs<T>(FormPairs(request.content()));
-    if (!value) return std::unexpected(Refusal(problem(value.error())));
+    if (!value) return std::unexpected(Refusal(parameter_problem(value.error())));
     return FormFields<T>{*std::move(value)};
   }
 };

@@ -4,6 +4,8 @@
 #include <optional>
 #include <string>
 
+#include "katana/http/handlers/framework_problems.hpp"
+
 namespace katana::detail {
 namespace {
 
@@ -33,7 +35,7 @@ std::expected<container::FormTree, Refusal> form_tree_of(const RequestView& requ
   const std::optional<Error> error =
       form == FormKind::parts ? add_parts(*tree, MultipartPairs(boundary, request.content()), names)
                               : add_nested_pairs(*tree, request.content(), kind, names);
-  if (error) return std::unexpected(Refusal(problem(*error)));
+  if (error) return std::unexpected(Refusal(parameter_problem(*error)));
   return tree;
 }
 

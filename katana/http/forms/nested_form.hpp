@@ -21,6 +21,7 @@
 #include <utility>
 
 #include "katana/http/forms/form_fields.hpp"
+#include "katana/http/handlers/framework_problems.hpp"
 #include "katana/http/handlers/nested_query.hpp"
 
 namespace katana {
@@ -45,7 +46,7 @@ struct Extractor<NestedForm<T>> {
     auto tree = form_tree_of(request, nested_names_of<T>);
     if (!tree) return std::unexpected(std::move(tree.error()));
     auto value = read_nested<T>(*tree, "form field");
-    if (!value) return std::unexpected(Refusal(problem(value.error())));
+    if (!value) return std::unexpected(Refusal(parameter_problem(value.error())));
     return NestedForm<T>{*std::move(value)};
   }
 };

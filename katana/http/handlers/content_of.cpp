@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "katana/http/handlers/framework_problems.hpp"
 #include "katana/wire/http/characters.hpp"
 
 namespace katana::detail {
@@ -32,7 +33,8 @@ Refusal refuse_media_type(const RequestView& request, std::span<const Bytes> tak
   const std::string words = type ? fmt::format("The Content-Type is '{}'; this takes {}.",
                                                type->substr(0, shown_bytes_max), all)
                                  : fmt::format("There is no Content-Type; this takes {}.", all);
-  return Refusal(problem(415, words).with("Accept", all));  // RFC 9110 §15.5.16
+  return Refusal(problem(problem_types::unsupported_media_type, words)
+                     .with("Accept", all));  // RFC 9110 §15.5.16
 }
 
 }  // namespace katana::detail

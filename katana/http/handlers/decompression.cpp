@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "katana/http/handlers/framework_problems.hpp"
 #include "katana/wire/http/content_coding.hpp"
 #include "katana/wire/http/field_list.hpp"
 
@@ -9,7 +10,7 @@ namespace katana::detail {
 namespace {
 
 Reply unsupported(const coding::Codecs& codecs) {
-  return problem(415,
+  return problem(problem_types::unsupported_coding,
                  "The content is in a coding that is not known here; Accept-Encoding names "
                  "those that are.")
       .with("Accept-Encoding", codecs.names());
@@ -56,7 +57,8 @@ std::expected<Text, Reply> ContentDecoder::decode_whole(Bytes coded, HeldMemory&
     state_ = decoder_->decode(coded, step_bytes, out);
     if (!memory.grow(Holder::request, charged_, held_bytes() + out.capacity())) {
       return std::unexpected(
-          problem(503, "There is no memory for the content at present.").with("Retry-After", "1"));
+          problem(problem_types::memory_scarce, "There is no memory for the content at present.")
+              .with("Retry-After", "1"));
     }
   } while (state_ == coding::Decoding::full);
   if (state_ == coding::Decoding::going && decoder_->is_whole()) return out;
@@ -90,10 +92,14 @@ bool ContentDecoder::read(std::size_t bytes_max, Text& out) {
 Reply ContentDecoder::refusal() const {
   switch (state_) {
     case coding::Decoding::too_large:
-      return problem(413, "The decoded content is larger than this resource takes.");
+      return problem(problem_types::content_too_large,
+                     "The decoded content is larger than this resource takes.");
     case coding::Decoding::too_dense:
-      return problem(413, "The content decodes to more than its size allows here.");
-    default: return problem(400, "The content is not in the coding that the request names.");
+      return problem(problem_types::content_too_large,
+                     "The content decodes to more than its size allows here.");
+    default:
+      return problem(problem_types::malformed_body,
+                     "The content is not in the coding that the request names.");
   }
 }
 

@@ -5,6 +5,7 @@
 #include <array>
 #include <span>
 
+#include "katana/http/handlers/framework_problems.hpp"
 #include "katana/http/handlers/middleware_run.hpp"
 
 namespace katana {
@@ -34,7 +35,7 @@ Reply detail::no_route(const RequestView& request) {
   const auto end =
       fmt::format_to_n(text.data(), text.size(), "No route matches {} {}{}.", method.substr(0, 40),
                        path.substr(0, path_shown_max), path.size() > path_shown_max ? "…" : "");
-  return problem(404, Bytes(text.data(), end.size));
+  return problem(problem_types::no_route, Bytes(text.data(), end.size));
 }
 
 inline void Dispatcher::serve_handler(session::Exchange& exchange, const detail::Route& route,
@@ -117,22 +118,24 @@ void Dispatcher::serve_path(session::Exchange& exchange, const Incoming& incomin
 void Dispatcher::serve_target(session::Exchange& exchange, const Incoming& incoming,
                               const std::optional<http::Target>& target) {
   if (!target) {
-    answer(exchange, problem(400,
+    answer(exchange, problem(problem_types::malformed_request,
                              "The request target is in none of the forms that its method "
                              "allows (RFC 9112 §3.2)."));
   } else if (target->form == http::TargetForm::asterisk) {
     answer(exchange, Reply(204).with("Allow", "GET, HEAD, POST, PUT, DELETE, OPTIONS, PATCH"));
   } else if (target->form == http::TargetForm::authority) {
-    answer(exchange, problem(501, "This server is no proxy: CONNECT is not implemented."));
+    answer(exchange, problem(problem_types::not_implemented,
+                             "This server is no proxy: CONNECT is not implemented."));
   } else if (!target->scheme.empty() && !is_served_scheme(target->scheme)) {
-    answer(exchange, problem(421, "Only http and https targets are served here."));
+    answer(exchange,
+           problem(problem_types::misdirected, "Only http and https targets are served here."));
   } else if (http::is_normal_path(target->path)) {
     serve_path(exchange, incoming, target->path, target->query);
   } else if (const auto size = http::normalize_path(
                  target->path, std::span(path_.get(), http::head_bytes_capacity))) {
     serve_path(exchange, incoming, {path_.get(), *size}, target->query);
   } else {
-    answer(exchange, problem(400,
+    answer(exchange, problem(problem_types::malformed_request,
                              "The path of the request target is malformed: a bad "
                              "percent-encoding or a character that must be encoded."));
   }
@@ -212,7 +215,7 @@ void Dispatcher::answer_unrouted(session::Exchange& exchange, MatchKind kind, Me
   }
   Reply reply = request.method() == http::Method::options
                     ? Reply(204)
-                    : problem(405,
+                    : problem(problem_types::method_not_served,
                               "This path does not serve this method; Allow names those it "
                               "serves.");
   reply.add_field("Allow", allow_value(allowed));
@@ -245,7 +248,7 @@ void Dispatcher::on_refused(session::Exchange& exchange, const http::Head* head,
                             Bytes detail) noexcept {
   try {
     if (head != nullptr && refuse_by_route(exchange, *head, status, detail)) return;
-    answer(exchange, problem(status, detail));
+    answer(exchange, detail::refusal_problem(status, detail));
   } catch (...) {
     exchange.report_failure(
         {.what = "a refusal cannot be answered", .exception = std::current_exception()});

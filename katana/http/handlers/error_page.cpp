@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "katana/http/handlers/accept.hpp"
+#include "katana/http/handlers/framework_problems.hpp"
 #include "katana/http/handlers/html.hpp"
 #include "katana/http/session/exchange_context.hpp"
 #include "katana/wire/http/status.hpp"
@@ -47,7 +48,7 @@ Reply error_page(session::Exchange& exchange, const RequestView* request, unsign
   // A browser names HTML; */* alone is curl or a client of an API.
   const auto accept = request != nullptr ? request->field("accept") : std::nullopt;
   if (!accept || accept->find("text/html") == Bytes::npos || !accepts(accept, "text/html")) {
-    return problem(status, cause);
+    return error_problem(status, cause);
   }
   Reply reply = page_of(exchange, *request, status, cause);
   reply.set_status(status);

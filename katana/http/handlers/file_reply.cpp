@@ -10,6 +10,7 @@
 #include "katana/http/files/file_fields.hpp"
 #include "katana/http/files/media_types.hpp"
 #include "katana/http/handlers/content_disposition.hpp"
+#include "katana/http/handlers/framework_problems.hpp"
 #include "katana/http/session/exchange.hpp"
 #include "katana/net/reactor/reactor.hpp"
 #include "katana/wire/http/conditional.hpp"
@@ -112,7 +113,7 @@ Reply partial(const FileReference& file, std::span<const http::ByteRange> ranges
 }
 
 Reply opened_later(const Error& error) {
-  Reply reply = problem(503, "The file cannot be opened at present.");
+  Reply reply = problem(problem_types::unavailable, "The file cannot be opened at present.");
   reply.add_field("Retry-After", "1");
   detail::PreparedReply::set_cause(reply, error);
   return reply;
@@ -165,11 +166,12 @@ Reply answer_file(Result<Folder::Found> found, const RequestView& request, Bytes
 
 }  // namespace
 
-Reply no_such_file() { return problem(404, "There is no such file."); }
+Reply no_such_file() { return problem(problem_types::not_found, "There is no such file."); }
 
 Reply file_failure(const Error& error) {
   switch (error.code()) {
-    case Code::permission_denied: return problem(403, "The file may not be read.");
+    case Code::permission_denied:
+      return problem(problem_types::forbidden, "The file may not be read.");
     case Code::resource_exhausted:
     case Code::unavailable: return opened_later(error);
     default: return no_such_file();
@@ -182,8 +184,9 @@ Reply reply_with_file(const FileReference& file, const http::Head& head, Instant
   const http::Condition condition = http::evaluate_conditions(head, validators);
   if (condition != http::Condition::proceed) {
     const bool failed = condition == http::Condition::failed;
-    Reply reply =
-        failed ? problem(412, "The file is not the one that the request is about.") : Reply(304);
+    Reply reply = failed ? problem(problem_types::precondition_failed,
+                                   "The file is not the one that the request is about.")
+                         : Reply(304);
     PreparedReply::append_fields(reply, file->fields);
     return reply;
   }
@@ -196,7 +199,8 @@ Reply reply_with_file(const FileReference& file, const http::Head& head, Instant
     case http::RangeKind::none: return whole(file);
     case http::RangeKind::unsatisfiable: break;
   }
-  return problem(416, "The file has none of the bytes that were asked for.")
+  return problem(problem_types::range_not_satisfiable,
+                 "The file has none of the bytes that were asked for.")
       .with("Content-Range", format_text("bytes */{}", file->identity.size).bytes());
 }
 

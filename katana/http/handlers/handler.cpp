@@ -2,6 +2,7 @@
 
 #include "katana/base/system/hints.hpp"
 #include "katana/http/handlers/error_page.hpp"
+#include "katana/http/handlers/framework_problems.hpp"
 #include "katana/http/handlers/personal_reply.hpp"
 #include "katana/http/handlers/request_context.hpp"
 #include "katana/http/handlers/router.hpp"
@@ -126,9 +127,10 @@ void run_after(session::Exchange& exchange, const Route& route, const RequestVie
 
 // As problem() makes it, but there when nothing else is.
 Reply failure() noexcept {
-  return {500, "application/problem+json",
-          R"({"type":"about:blank","title":"Internal Server Error","status":500,)"
-          R"("detail":"The server failed to handle the request."})"};
+  return {
+      500, "application/problem+json",
+      R"({"type":"urn:katana:problem:internal-error","title":"Internal Server Error","status":500,)"
+      R"("detail":"The server failed to handle the request."})"};
 }
 
 void answer_failure(session::Exchange& exchange) noexcept {
@@ -224,7 +226,7 @@ void send_reply(session::Exchange& exchange, const Route& route, const RequestVi
 void send_refusal(session::Exchange& exchange, const Route& route, const RequestView& request,
                   unsigned status, Bytes detail) noexcept {
   try {
-    Reply reply = problem(status, detail);
+    Reply reply = refusal_problem(status, detail);
     // The session ends the exchange with this call, so nothing waits for the record.
     if (route.has_functions) record_head(exchange, route, reply);
     send_reply(exchange, route, &request, std::move(reply));
@@ -263,7 +265,9 @@ Request Suspended::for_middleware(const RequestView& request) const {
                              {}, request.source()));
 }
 
-Reply refuse_for_memory() { return problem(503, session::memory_scarce).with("Retry-After", "1"); }
+Reply refuse_for_memory() {
+  return problem(problem_types::memory_scarce, session::memory_scarce).with("Retry-After", "1");
+}
 
 void PendingStream::run(const RequestView& request, const Suspended& suspended,
                         Task<void> task) noexcept {

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "katana/http/handlers/framework_problems.hpp"
 #include "katana/wire/http/status.hpp"
 
 namespace katana::detail {
@@ -17,7 +18,7 @@ KATANA_DESCRIBE(Fault, pointer, detail)
 
 // RFC 9457 §3, with the member `errors` of its example.
 struct FaultDocument {
-  std::string type = "about:blank";
+  std::string type = std::string(problem_types::validation.uri);
   std::string title;
   unsigned status = 422;
   std::string detail;
@@ -50,11 +51,13 @@ std::optional<Refusal> refuse_content_type(const RequestView& request) {
       type ? fmt::format("The Content-Type is '{}'; this takes application/json.",
                          type->substr(0, shown_bytes_max))
            : "There is no Content-Type; this takes application/json.";
-  return Refusal(problem(415, words).with("Accept", "application/json"));  // RFC 9110 §15.5.16
+  return Refusal(problem(problem_types::unsupported_media_type, words)
+                     .with("Accept", "application/json"));  // RFC 9110 §15.5.16
 }
 
 Refusal refuse_content(const container::Findings& findings) {
-  if (findings.malformed()) return Refusal(problem(400, findings.list().front().words));
+  if (findings.malformed())
+    return Refusal(problem(problem_types::malformed_body, findings.list().front().words));
   FaultDocument document{.title = std::string(http::reason_phrase(422)),
                          .detail = "The content does not fit.",
                          .errors = {}};

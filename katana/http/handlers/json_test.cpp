@@ -97,12 +97,13 @@ TEST(Json, content_that_does_not_fit_is_refused_with_422_and_every_fault) {
   const testing::TestReply refused = post(R"({"name":"","email":"x","age":-1})");
   EXPECT_EQ(refused.status(), 422u);
   EXPECT_EQ(refused.header("content-type"), "application/problem+json");
-  EXPECT_EQ(refused.content(),
-            R"({"type":"about:blank","title":"Unprocessable Content","status":422,)"
-            R"("detail":"The content does not fit.","errors":[)"
-            R"({"pointer":"/name","detail":"expected 1 to 80 characters, got 0"},)"
-            R"({"pointer":"/email","detail":"expected an e-mail address, got 'x'"},)"
-            R"({"pointer":"/age","detail":"expected 0 to 150, got -1"}]})");
+  EXPECT_EQ(
+      refused.content(),
+      R"({"type":"urn:katana:problem:validation","title":"Unprocessable Content","status":422,)"
+      R"("detail":"The content does not fit.","errors":[)"
+      R"({"pointer":"/name","detail":"expected 1 to 80 characters, got 0"},)"
+      R"({"pointer":"/email","detail":"expected an e-mail address, got 'x'"},)"
+      R"({"pointer":"/age","detail":"expected 0 to 150, got -1"}]})");
 }
 
 TEST(Json, faults_beyond_the_limit_are_counted) {

@@ -206,7 +206,7 @@ struct Call {
   const Request* owned = nullptr;                  // a copy of the request; null: none was made yet
 };
 
-inline Reply refusal(const Error& error) { return problem(error); }
+Reply refusal(const Error& error);
 inline Reply refusal(Refusal&& refused) { return std::move(refused.reply); }
 Reply refuse_for_memory();
 

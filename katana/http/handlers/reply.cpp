@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "katana/base/text/json_string.hpp"
+#include "katana/http/handlers/framework_problems.hpp"
 #include "katana/wire/http/status.hpp"
 
 namespace katana {
@@ -204,13 +205,14 @@ void detail::PreparedReply::set_cause(Reply& reply, const Error& error) {
 Reply unauthenticated(Bytes challenge, Bytes detail) {
   // RFC 6750 §3: the scheme does not stand without a parameter.
   const bool is_bare = http::equals_ignoring_case(challenge, "Bearer");
-  return problem(401, detail).with("WWW-Authenticate", is_bare ? bearer_challenge : challenge);
+  return problem(problem_types::login_needed, detail)
+      .with("WWW-Authenticate", is_bare ? bearer_challenge : challenge);
 }
 
 Reply problem(const Error& error) {
   const unsigned status = status_of(error.code());
   // What went wrong inside is not the peer's business; the log has it.
-  Reply reply = problem(
+  Reply reply = detail::error_problem(
       status, status == 500 ? Bytes("The server failed to handle the request.") : error.message());
   if (status == 503) reply.add_field("Retry-After", "1");
   if (status == 401) reply.add_field("WWW-Authenticate", bearer_challenge);  // RFC 9110 §15.5.2

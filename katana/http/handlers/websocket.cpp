@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "katana/http/handlers/framework_problems.hpp"
 #include "katana/http/session/websocket_upgrade.hpp"
 #include "katana/wire/http/characters.hpp"
 
@@ -43,6 +44,17 @@ class CallbackRoute final : public WebSocketRoute {
   const WebSocketCallbacks callbacks_;
 };
 
+Reply handshake_problem(const session::Upgrade& refused) {
+  switch (refused.status) {
+    case 403: return problem(problem_types::origin_not_allowed, refused.detail);
+    case 405: return problem(problem_types::method_not_served, refused.detail);
+    case 426: return problem(problem_types::websocket_required, refused.detail);
+    case 501: return problem(problem_types::not_implemented, refused.detail);
+    case 503: return problem(problem_types::stopping, refused.detail);
+    default: return problem(problem_types::malformed_handshake, refused.detail);
+  }
+}
+
 }  // namespace
 
 std::unique_ptr<Handler> make_websocket_route(WebSocketCallbacks callbacks, WebSocketRules rules) {
@@ -78,13 +90,13 @@ void WebSocketRoute::serve(session::Exchange& exchange, const Route& route,
       send_reply(exchange, route, &request, std::move(handler.error()));
     } else if (!session::upgrade(exchange, agreed, *std::move(handler))) {
       send_reply(exchange, route, &request,
-                 problem(400,
+                 problem(problem_types::malformed_handshake,
                          "The connection ends with this request, or the request has content: "
                          "it cannot become a WebSocket connection."));
     }
     return;
   }
-  Reply reply = problem(agreed.status, agreed.detail);
+  Reply reply = handshake_problem(agreed);
   if (agreed.status == 426 || agreed.handshake.refusal == ws::HandshakeRefusal::other_version) {
     reply.add_field("Upgrade", "websocket");
     reply.add_field("Sec-WebSocket-Version", "13");

@@ -4,6 +4,7 @@
 #include <new>
 #include <utility>
 
+#include "katana/http/handlers/framework_problems.hpp"
 #include "katana/http/handlers/reply_fields.hpp"
 #include "katana/http/handlers/whole_content.hpp"
 #include "katana/net/reactor/peer_certificate.hpp"
@@ -138,7 +139,8 @@ class Compressor {
     add_vary(reply, "Accept-Encoding");
     const auto best = http::AcceptedCodings(request.head()).best_of(offered_);
     if (!best) {
-      reply = problem(406, "No coding that the request accepts is offered for this content.");
+      reply = problem(problem_types::not_acceptable,
+                      "No coding that the request accepts is offered for this content.");
       add_vary(reply, "Accept-Encoding");
     } else if (*best != Coding::identity && !tells_a_secret(request, exchange)) {
       compress(reply, *best);

@@ -8,6 +8,7 @@
 #include "katana/base/memory/linked_list.hpp"
 #include "katana/base/memory/recycler.hpp"
 #include "katana/base/system/misuse.hpp"
+#include "katana/http/handlers/framework_problems.hpp"
 #include "katana/net/reactor/reactor.hpp"
 #include "katana/net/reactor/timer_wheel.hpp"
 
@@ -223,7 +224,8 @@ Task<std::expected<RunningRequest, Reply>> ConcurrencyLimit::operator()() const 
   const std::shared_ptr<detail::ConcurrencyQueue> queue = queue_;
   if (co_await detail::PlaceAwaiter(queue)) co_return RunningRequest(queue);
   co_return std::unexpected(
-      problem(503, "More requests than this resource serves at a time are waiting.")
+      problem(problem_types::too_many_running,
+              "More requests than this resource serves at a time are waiting.")
           .with("Retry-After", "1"));
 }
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "katana/http/handlers/framework_problems.hpp"
 #include "katana/wire/http/origin.hpp"
 
 namespace katana {
@@ -18,7 +19,7 @@ class OriginCheck {
 
   std::optional<Reply> judge(const RequestView& request) const {
     if (changes_nothing(request) || is_ours(request)) return std::nullopt;
-    return problem(403,
+    return problem(problem_types::csrf,
                    "This request comes from a page of another origin, or does not say where it "
                    "comes from (Sec-Fetch-Site, Origin).");
   }

@@ -7,6 +7,7 @@
 
 #include "katana/base/coroutine/executor.hpp"
 #include "katana/base/system/misuse.hpp"
+#include "katana/http/handlers/framework_problems.hpp"
 #include "katana/net/reactor/reactor.hpp"
 
 namespace katana {
@@ -118,7 +119,8 @@ Middleware LoadShedding::middleware() const {
             auto& of_reactor = detail::ReactorShedding::of(exchange.reactor(), shared->options);
             const double most = shared->utilisation_max.load(std::memory_order_relaxed);
             if (of_reactor.admit(most)) return std::nullopt;
-            return problem(503, "The server has more requests than it can answer in time.")
+            return problem(problem_types::overloaded,
+                           "The server has more requests than it can answer in time.")
                 .with("Retry-After", "1");
           },
           .phase = Phase::admission};

@@ -12,6 +12,7 @@
 #include "katana/base/system/misuse.hpp"
 #include "katana/base/values/client_network.hpp"
 #include "katana/base/values/keyed_hash.hpp"
+#include "katana/http/handlers/framework_problems.hpp"
 #include "katana/http/handlers/middleware.hpp"
 #include "katana/http/middleware/rate_table.hpp"
 #include "katana/net/reactor/reactor.hpp"
@@ -98,7 +99,8 @@ std::int64_t whole_seconds(Duration time) noexcept {
 
 Reply too_many(const RateTable& table, Duration wait) {
   const std::int64_t wait_s = whole_seconds(wait);
-  return problem(429, "Too many requests; Retry-After says how many seconds to wait.")
+  return problem(problem_types::rate_limited,
+                 "Too many requests; Retry-After says how many seconds to wait.")
       .with("Retry-After", format_text("{}", wait_s).bytes())
       .with("RateLimit-Policy",
             format_text("\"default\";q={};w={}", table.burst(), whole_seconds(table.window()))
@@ -116,7 +118,8 @@ std::optional<Reply> reply_to(const RateRules& rules, Bytes key, Instant now,
                               const SharedLimit::Verdict& verdict) {
   if (!verdict.is_known) {
     if (rules.when_unknown == WhenLimitUnknown::local) return judge_here(rules, key, now);
-    return problem(503, "The limit of requests cannot be checked at present. Try again.")
+    return problem(problem_types::unavailable,
+                   "The limit of requests cannot be checked at present. Try again.")
         .with("Retry-After", format_text("{}", whole_seconds(verdict.wait)).bytes());
   }
   if (verdict.passes) return std::nullopt;
@@ -132,7 +135,8 @@ Task<std::optional<Reply>> ask(std::shared_ptr<const RateRules> rules, std::stri
 // A peer without an address is never unlimited: whoever made it vanish would be.
 std::optional<Reply> refuse_unknown_peer(session::Exchange& exchange) {
   exchange.note_failure();
-  return problem(503, "The address that requests are counted by is not known. Connect again.");
+  return problem(problem_types::unavailable,
+                 "The address that requests are counted by is not known. Connect again.");
 }
 
 // A request of which nobody has to be asked makes no coroutine.

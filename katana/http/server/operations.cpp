@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "katana/http/handlers/dispatcher.hpp"
+#include "katana/http/handlers/framework_problems.hpp"
 #include "katana/http/server/listener_options.hpp"
 #include "katana/wire/http/characters.hpp"
 #include "katana/wire/http/forwarded.hpp"
@@ -79,7 +80,7 @@ bool has_token(const RequestView& request, Bytes token) noexcept {
 }  // namespace
 
 Reply strange_host() {
-  return problem(421,
+  return problem(problem_types::misdirected,
                  "This server does not answer to the name that Host, or the target, says. If it is "
                  "one of its names, add it to http.hosts.");
 }
@@ -176,7 +177,8 @@ Middleware OperationsGuard::pages() const {
       case Verdict::off: return detail::no_route(request);
       case Verdict::strange: return strange_host();
       case Verdict::unknown:
-        return problem(401, "This page is for those who have the token: Authorization: Bearer …")
+        return problem(problem_types::login_needed,
+                       "This page is for those who have the token: Authorization: Bearer …")
             .with("WWW-Authenticate", "Bearer realm=\"operations\"");
     }
     return std::nullopt;

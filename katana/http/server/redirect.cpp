@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "katana/http/handlers/framework_problems.hpp"
 #include "katana/wire/http/url.hpp"
 
 namespace katana::server {
@@ -45,7 +46,8 @@ Reply RedirectToHttps::reply_to(Bytes authority, Bytes path, Bytes query,
                                 std::uint16_t port) const {
   const auto named = http::split_authority(authority);
   if (!named || named->host.empty()) {
-    return problem(400, "This is served by https only, and the request names no host.");
+    return problem(problem_types::malformed_request,
+                   "This is served by https only, and the request names no host.");
   }
   if (!any_host_ && !names_.has(authority)) return strange_host();
   std::string location = named->bracketed ? fmt::format("https://[{}]", named->host)

@@ -2,6 +2,7 @@
 
 #include "katana/base/coroutine/deadline.hpp"
 #include "katana/base/system/check.hpp"
+#include "katana/http/handlers/framework_problems.hpp"
 #include "katana/http/handlers/request_context.hpp"
 #include "katana/wire/http/characters.hpp"
 
@@ -50,7 +51,7 @@ class AuthenticationFunction final : public katana::detail::MiddlewareFunction {
   }
 
   Reply unidentified() const {
-    Reply reply = problem(401, "Credentials are needed.");
+    Reply reply = problem(problem_types::login_needed, "Credentials are needed.");
     for (const auto& each : authenticators_) {
       if (const std::string challenge = each->challenge(); !challenge.empty()) {
         reply.add_field("WWW-Authenticate", challenge);
@@ -94,7 +95,8 @@ std::expected<std::optional<Bytes>, Reply> only_field(const RequestView& request
     if (!http::equals_ignoring_case(head.name(index), name)) continue;
     if (found) {
       std::string words = "The request has more than one field ";
-      return std::unexpected(problem(400, words.append(name).append(".")));
+      return std::unexpected(
+          problem(problem_types::malformed_credentials, words.append(name).append(".")));
     }
     found = head.value(index);
   }

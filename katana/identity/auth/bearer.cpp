@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "katana/http/handlers/framework_problems.hpp"
 #include "katana/identity/auth/per_thread.hpp"
 #include "katana/identity/auth/token_cache.hpp"
 #include "katana/wire/http/url.hpp"
@@ -173,11 +174,13 @@ class Bearer final : public Authenticator, public std::enable_shared_from_this<B
     return std::unexpected(unauthenticated(with_error("invalid_token"), "The token is invalid."));
   }
   Reply invalid_request() const {
-    return problem(400, "A request has its token once, in the field Authorization.")
+    return problem(problem_types::malformed_credentials,
+                   "A request has its token once, in the field Authorization.")
         .with("WWW-Authenticate", with_error("invalid_request"));
   }
   Reply unavailable() const {
-    return problem(503, "Tokens cannot be verified at present.").with("Retry-After", "5");
+    return problem(problem_types::unavailable, "Tokens cannot be verified at present.")
+        .with("Retry-After", "5");
   }
   std::string with_error(Bytes error) const {
     std::string words = options_.realm.empty() ? "Bearer error=" : challenge() + ", error=";

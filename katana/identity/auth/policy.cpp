@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "katana/base/system/check.hpp"
+#include "katana/http/handlers/framework_problems.hpp"
 #include "katana/http/handlers/security.hpp"
 #include "katana/identity/auth/authenticator.hpp"
 
@@ -77,7 +78,7 @@ Policy not_(Policy policy) {
 }
 
 Reply forbidden(const Principal& who, const Policy& policy) {
-  Reply reply = problem(403, "You are known, and not allowed to do this.");
+  Reply reply = problem(problem_types::forbidden, "You are known, and not allowed to do this.");
   const bool lacks_scope = std::ranges::any_of(
       policy.scopes(), [&](const std::string& scope) { return !who.has_scope(scope); });
   if (who.method() == Method::token && lacks_scope) {
@@ -104,8 +105,9 @@ Middleware require(Policy policy) {
 }
 
 Reply detail::denied(Denial denial) {
-  if (denial == Denial::not_found) return problem(404, "There is no such resource.");
-  return problem(403, "You are known, and not allowed to use this resource.");
+  if (denial == Denial::not_found)
+    return problem(problem_types::not_found, "There is no such resource.");
+  return problem(problem_types::forbidden, "You are known, and not allowed to use this resource.");
 }
 
 }  // namespace katana::auth

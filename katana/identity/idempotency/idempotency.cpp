@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "katana/base/values/secrets.hpp"
+#include "katana/http/handlers/framework_problems.hpp"
 #include "katana/http/handlers/reply_recorder.hpp"
 #include "katana/http/handlers/request_context.hpp"
 #include "katana/http/handlers/request_documentation.hpp"
@@ -243,7 +244,7 @@ MiddlewareFunction::Progress State::run(const Call& call, RequestContext& contex
   if (fields == 0) {
     if (is_of_methods && options.required) {
       count(counts.missing);
-      return refuse(context, problem(400,
+      return refuse(context, problem(problem_types::idempotency_key_missing,
                                      "This request wants the field Idempotency-Key, with a string "
                                      "that is new for each request and the same when it is sent "
                                      "again."));
@@ -255,10 +256,10 @@ MiddlewareFunction::Progress State::run(const Call& call, RequestContext& contex
   if (fields > 1 || !key) {
     count(counts.malformed);
     return refuse(
-        context,
-        problem(400, fields > 1 ? Bytes("There is more than one field Idempotency-Key.")
-                                : Bytes("The field Idempotency-Key is no string in quotes of 1 "
-                                        "to 255 characters (RFC 9651 §3.3.3).")));
+        context, problem(problem_types::idempotency_key_malformed,
+                         fields > 1 ? Bytes("There is more than one field Idempotency-Key.")
+                                    : Bytes("The field Idempotency-Key is no string in quotes of 1 "
+                                            "to 255 characters (RFC 9651 §3.3.3).")));
   }
   return claim(call, context, *key);
 }
@@ -299,9 +300,9 @@ void State::take(RequestContext& context, const Claim& claim, const Result<Claim
       context.provide<IdempotentRequest>(IdempotentRequest());
       return;
     }
-    context.answer =
-        problem(503, "It cannot be found out whether this request was carried out already.")
-            .with("Retry-After", "1");
+    context.answer = problem(problem_types::unavailable,
+                             "It cannot be found out whether this request was carried out already.")
+                         .with("Retry-After", "1");
     return;
   }
   if (outcome->state == ClaimState::claimed) {
@@ -314,12 +315,12 @@ void State::take(RequestContext& context, const Claim& claim, const Result<Claim
   }
   if (outcome->fingerprint != claim.fingerprint) {
     count(counts.mismatched);
-    context.answer = problem(422,
+    context.answer = problem(problem_types::idempotency_key_reused,
                              "The Idempotency-Key is that of another request: one with another "
                              "content, Content-Type or target. Take a new one for this request.");
   } else if (outcome->state == ClaimState::in_progress) {
     count(counts.in_progress);
-    context.answer = problem(409,
+    context.answer = problem(problem_types::idempotency_key_in_progress,
                              "A request with this Idempotency-Key is being carried out. Send it "
                              "again later to get its reply.")
                          .with("Retry-After", "1");
@@ -332,7 +333,7 @@ void State::take(RequestContext& context, const Claim& claim, const Result<Claim
 Reply State::repeat(const Claimed& claimed) const {
   const std::optional<StoredReply> stored = decode(claimed.reply);
   if (!stored || !stored->is_whole) {
-    return problem(409,
+    return problem(problem_types::idempotency_reply_lost,
                    "The request with this Idempotency-Key was carried out, and its reply was not "
                    "kept: it was streamed, too large, or made for one client.");
   }

@@ -14,6 +14,7 @@
 #include "katana/data/container/json_read.hpp"
 #include "katana/http/client/url.hpp"
 #include "katana/http/handlers/cookies.hpp"
+#include "katana/http/handlers/framework_problems.hpp"
 #include "katana/identity/oidc/id_token.hpp"
 #include "katana/identity/oidc/login_state.hpp"
 #include "katana/identity/oidc/provider.hpp"
@@ -158,7 +159,8 @@ Task<Reply> OidcLogin::Core::begin(std::shared_ptr<const Core> core, Request req
                                    BeginQuery query) {
   std::string return_to = query.return_to.value_or(core->options_.after_login);
   if (!is_local_path(return_to)) {
-    co_return problem(400, "return_to is not a path of this program, such as /orders.");
+    co_return problem(problem_types::invalid_parameter,
+                      "return_to is not a path of this program, such as /orders.");
   }
   const auto provider = co_await core->provider_.get();
   if (!provider) co_return refused(Code::unavailable, no_provider, provider.error());
@@ -237,7 +239,7 @@ OidcLogin::Core::Checked OidcLogin::Core::opened(const Request& request,
   auto state = sealer_.open(query.state.value_or(""), now_s());
   const Bytes browser = cookie(request, cookie_name_).value_or("");
   if (!state || !equal_in_constant_time(state->browser, hash_text(browser))) {
-    return std::unexpected(problem(400, no_login));
+    return std::unexpected(problem(problem_types::login_expired, no_login));
   }
   return *std::move(state);
 }
@@ -263,7 +265,7 @@ std::optional<Reply> OidcLogin::Core::refuse_answer(const CallbackQuery& query,
                     jose::shown(query.error_description.value_or(""))));
   }
   if (!query.code || query.code->empty() || query.code->size() > code_bytes_max) {
-    return problem(400, no_login);
+    return problem(problem_types::login_expired, no_login);
   }
   return std::nullopt;
 }

@@ -3,6 +3,7 @@
 #include "katana/base/values/base64.hpp"
 #include "katana/base/values/secrets.hpp"
 #include "katana/http/forms/form_fields.hpp"
+#include "katana/http/handlers/framework_problems.hpp"
 
 namespace katana::sessions {
 
@@ -51,7 +52,7 @@ Task<std::optional<Reply>> require_form_token(SentFormToken sent,
   const Result<std::string> secret = co_await session->known_form_secret();
   if (!secret) co_return problem(secret.error());
   if (detail::is_token_of(sent.value, *secret)) co_return std::nullopt;
-  co_return problem(403,
+  co_return problem(problem_types::csrf,
                     "The form has no token of this session, or an old one: load its page again. "
                     "Scripts send the token as X-CSRF-Token.");
 }

@@ -7,6 +7,7 @@
 
 #include "katana/data/container/json_write.hpp"
 #include "katana/data/container/value.hpp"
+#include "katana/http/handlers/framework_problems.hpp"
 #include "katana/http/handlers/html.hpp"
 #include "katana/openapi/document/served_content.hpp"
 
@@ -129,7 +130,8 @@ void add_redirect(Group& group, const DocsAssets& assets, const std::string& pol
 void docs_page(Group group, const DocsAssets& assets, const DocsPageOptions& options) {
   if (assets.files.empty()) {
     group.get(options.path, [remedy = std::string(assets.remedy)] {
-      return problem(503, "The program was built without the files of this page. " + remedy);
+      return problem(problem_types::unavailable,
+                     "The program was built without the files of this page. " + remedy);
     });
     return;
   }

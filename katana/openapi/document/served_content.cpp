@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "katana/http/coding/codec.hpp"
+#include "katana/http/handlers/framework_problems.hpp"
 #include "katana/wire/http/conditional.hpp"
 #include "katana/wire/http/content_coding.hpp"
 
@@ -48,7 +49,7 @@ void ServedContent::fill_gzip(Bytes content) {
 }
 
 Reply ServedContent::reply(const RequestView& request) const {
-  if (tag_.empty()) return problem(503, "The content is not there yet.");
+  if (tag_.empty()) return problem(problem_types::unavailable, "The content is not there yet.");
   const http::AcceptedCodings accepted(request.head());
   const bool decodes = is_gzip_ && accepted.quality(http::Coding::gzip) == 0;
   // Another coding is another representation, which a strong tag tells apart (RFC 9110 §8.8.3).

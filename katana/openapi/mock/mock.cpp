@@ -14,6 +14,7 @@
 #include "katana/data/schema/samples/sampler.hpp"
 #include "katana/http/handlers/accept.hpp"
 #include "katana/http/handlers/cookies.hpp"
+#include "katana/http/handlers/framework_problems.hpp"
 #include "katana/openapi/contract/contract.hpp"
 #include "katana/openapi/mock/preferences.hpp"
 #include "katana/openapi/validation/validated_handler.hpp"
@@ -151,8 +152,9 @@ void Mock::add_to(Group group) const {
 Reply Mock::State::answer(const RequestView& request) const {
   const Contract::Found found = contract.find(request.method_text(), request.path());
   if (found.operation == nullptr) {
-    return found.has_path ? problem(405, "The description has other methods for this path.")
-                          : problem(404, "The description has no such path.");
+    return found.has_path ? problem(problem_types::method_not_served,
+                                    "The description has other methods for this path.")
+                          : problem(problem_types::no_route, "The description has no such path.");
   }
   const model::Operation& operation = model_of(*found.operation);
   StepBudget budget(
@@ -200,13 +202,15 @@ Reply Mock::State::reply_as(const ContractOperation& contract_of, const model::O
   const Preferences wanted = detail::preferences_of(request);
   const model::Reply* const reply = choose_reply(operation, wanted.code);
   if (reply == nullptr) {
-    return problem(404, wanted.code ? fmt::format("The description has no reply {} for {}.",
-                                                  *wanted.code, contract_of.describe())
-                                    : std::string("The description has no reply for it."));
+    return problem(problem_types::not_found,
+                   wanted.code ? fmt::format("The description has no reply {} for {}.",
+                                             *wanted.code, contract_of.describe())
+                               : std::string("The description has no reply for it."));
   }
   const unsigned status = status_of(*reply, wanted.code);
   if (status < 200 || status > 599) {
-    return problem(400, fmt::format("{} is no status that a reply can have.", status));
+    return problem(problem_types::invalid_parameter,
+                   fmt::format("{} is no status that a reply can have.", status));
   }
   const std::uint64_t turn = wanted.is_dynamic ? requests.fetch_add(1) + 1 : 0;
   const std::uint64_t seed =
@@ -221,11 +225,13 @@ Reply Mock::State::reply_as(const ContractOperation& contract_of, const model::O
       return accepts(request.field("accept"), Bytes(each.type).substr(0, each.type.find(';')));
     });
     if (media == reply->content.end()) {
-      return problem(406, "The description has no media type that Accept takes.");
+      return problem(problem_types::not_acceptable,
+                     "The description has no media type that Accept takes.");
     }
     auto content = content_of(contract_of, *reply, *media, wanted, draws);
     if (!content)
-      return problem(content.error().code() == Code::not_found ? 404 : 500,
+      return problem(content.error().code() == Code::not_found ? problem_types::not_found
+                                                               : problem_types::internal_error,
                      content.error().message());
     made = Reply(status, "text/plain", Text(*content));
     made.set_content_type(media->type.contains('*') ? Bytes("application/octet-stream")

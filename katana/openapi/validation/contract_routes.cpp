@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "katana/http/handlers/framework_problems.hpp"
 #include "katana/openapi/validation/reply_checks.hpp"
 #include "katana/openapi/validation/validated_handler.hpp"
 
@@ -81,7 +82,8 @@ ContractRoutes& ContractRoutes::answer_rest() {
   for (const ContractOperation& each : contract_->operations()) {
     if (served_->contains(&each)) continue;
     serve(&each, each.path(), katana::detail::make_handler([](const RequestView&) {
-      return problem(501, "This operation is described, and not served yet.");
+      return problem(problem_types::not_implemented,
+                     "This operation is described, and not served yet.");
     }),
           {}, {});
   }

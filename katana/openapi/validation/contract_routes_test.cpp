@@ -115,8 +115,9 @@ TEST_F(ContractRoutesTest, parameters_that_do_not_fit_are_answered_with_400_and_
   const auto reply = served.get("/items?limit=0", cookie_);
   EXPECT_EQ(reply.status(), 400u);
   EXPECT_EQ(reply.header("content-type"), "application/problem+json");
-  EXPECT_EQ(reply.content(), R"({"type":"about:blank","title":"Bad Request","status":400,)"
-                             R"("detail":"query parameter 'limit': must be at least 1"})");
+  EXPECT_EQ(reply.content(),
+            R"({"type":"urn:katana:problem:invalid-parameter","title":"Bad Request","status":400,)"
+            R"("detail":"query parameter 'limit': must be at least 1"})");
   EXPECT_TRUE(served.get("/items").content().contains("cookie 'tenant': is missing"));
   auto fields = cookie_;
   fields.emplace_back("x-trace", "XYZ");
@@ -130,12 +131,13 @@ TEST_F(ContractRoutesTest, content_that_does_not_fit_is_answered_as_json_of_a_st
   auto served = server();
   const auto reply = served.post("/items", R"({"name":"","count":-1,"more":1})");
   EXPECT_EQ(reply.status(), 422u);
-  EXPECT_EQ(reply.content(),
-            R"({"type":"about:blank","title":"Unprocessable Content","status":422,)"
-            R"("detail":"The content does not fit.","errors":[)"
-            R"({"pointer":"/name","detail":"must have at least 1 characters"},)"
-            R"({"pointer":"/count","detail":"must be at least 0"},)"
-            R"({"pointer":"/more","detail":"is not allowed"}]})");
+  EXPECT_EQ(
+      reply.content(),
+      R"({"type":"urn:katana:problem:validation","title":"Unprocessable Content","status":422,)"
+      R"("detail":"The content does not fit.","errors":[)"
+      R"({"pointer":"/name","detail":"must have at least 1 characters"},)"
+      R"({"pointer":"/count","detail":"must be at least 0"},)"
+      R"({"pointer":"/more","detail":"is not allowed"}]})");
   EXPECT_EQ(served.post("/items", "{").status(), 400u);
   const auto other = served.post("/items", "x", {{"Content-Type", "text/plain"}});
   EXPECT_EQ(other.status(), 415u);

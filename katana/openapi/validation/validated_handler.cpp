@@ -8,6 +8,7 @@
 #include <span>
 #include <utility>
 
+#include "katana/http/handlers/framework_problems.hpp"
 #include "katana/http/handlers/json.hpp"
 #include "katana/http/routing/route_pattern.hpp"
 #include "katana/openapi/validation/reply_checks.hpp"
@@ -108,14 +109,17 @@ Reply refusal_of(const ContractOperation& operation, const Violations& violation
                  const StepBudget& budget) {
   if (budget.is_spent()) {
     return problem(
-        422, fmt::format("The request was not checked to its end: {}.", words_of_spent(budget)));
+        problem_types::validation,
+        fmt::format("The request was not checked to its end: {}.", words_of_spent(budget)));
   }
   const Violation& first = violations.list().front();
   if (first.part == Part::content_type) {
-    return problem(415, fmt::format("Content-Type {}.", first.words))
+    return problem(problem_types::unsupported_media_type,
+                   fmt::format("Content-Type {}.", first.words))
         .with("Accept", accepted_by(operation));  // RFC 9110 §15.5.16
   }
-  if (first.part != Part::content) return problem(400, first.describe());
+  if (first.part != Part::content)
+    return problem(problem_types::invalid_parameter, first.describe());
   container::Findings findings;
   if (violations.malformed()) {
     findings.set_malformed(first.words);
