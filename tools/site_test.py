@@ -10,7 +10,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from site_parts import (api, built, comments, diagrams, families, headers, index, markdown,  # noqa: E402
-                        messages, search, stage)
+                        messages, search, settings, stage)
 
 HEADER = """\
 // Tank: what holds water.
@@ -329,6 +329,35 @@ class TypesOfProblemsTest(Folder):
     def test_the_detail_of_a_problem_with_a_type_has_the_status_of_the_type(self):
         files = self.tree(self.ROW, 'return problem(problem_types::tank_empty, "Wait for the lorry.");')
         self.assertEqual(messages.problems(self.root, files), {("503", "Wait for the lorry.")})
+
+
+class SettingsTest(Folder):
+    SOURCE = """\
+KATANA_DESCRIBE(ApplicationSettings,
+                (development, help("names (of tables, and more) are shown")), http,
+                (jobs, help("by name")))
+
+KATANA_DESCRIBE_DERIVED(SettingsWithDatabase, ApplicationSettings, queue)
+
+"""
+    PRINTED = ("development: false   # names\nhttp:\n  port: 0\nmine: 1\njobs: {}   # by name\n  # job: {}\n"
+               "queue:\n  poll: 1s\n")
+
+    def test_the_page_has_a_section_for_each_group_and_none_for_keys_of_the_program_that_prints_them(self):
+        page = settings.page(self.PRINTED, ("mine",), "http:\n  port: 1\nlogin:\n  enabled: false\n")
+        self.assertIn("## http\n\n```yaml\nhttp:\n  port: 0\n```\n", page)
+        self.assertIn("## jobs\n\n```yaml\njobs: {}   # by name\n  # job: {}\n```\n", page)
+        self.assertIn("## login\n\nOf the program `fullstack` alone.", page)
+        self.assertNotIn("mine", page)
+        files = self.write({settings.SOURCE: self.SOURCE, settings.PAGE: page})
+        self.assertEqual(list(settings.findings(self.root, files)), [])
+
+    def test_a_group_that_the_page_lacks_is_named(self):
+        files = self.write({settings.SOURCE: self.SOURCE,
+                            settings.PAGE: settings.page("development: false\nhttp:\n  port: 0\n", (), "")})
+        self.assertEqual([each.split(". ")[0] for each in settings.findings(self.root, files)],
+                         ["docs/reference/settings.md: the settings 'jobs' are missing",
+                          "docs/reference/settings.md: the settings 'queue' are missing"])
 
 
 class FamiliesTest(Folder):

@@ -132,7 +132,7 @@ KATANA_DESCRIBE(SessionSettings,
                  help("off; cookies: each session is its own cookie; memory: of this process; "
                       "database: in its table katana_sessions; redis: in that of `redis`")),
                 (keys, secret, length(0, 8), each(length(32, 512)),
-                 help("cookies: keys of 32 octets or more; the first seals, all open")),
+                 help("cookies: keys of 32 bytes or more; the first seals, all open")),
                 (keys_file, length(0, 4000), help("a file with those keys, one in a line")),
                 (cookie_name, length(1, 100), help("name of the cookie")),
                 (same_site, help("which requests of other sites' pages carry it")),
@@ -153,7 +153,7 @@ KATANA_DESCRIBE(SessionSettings,
 KATANA_DESCRIBE(
     AuditSettings, (file, length(0, 4000), help("JSON lines in a chain; empty: no audit log")),
     (key, secret, length(0, 512),
-     help("key of the chain, 32 octets or more; empty: it is not keyed")),
+     help("key of the chain, 32 bytes or more; empty: it is not keyed")),
     (key_file, length(0, 4000), help("a file with that key")),
     (sync, help("flush the disk for each event before it is acknowledged, every sync_interval, "
                 "or never but at rotation and end")),
