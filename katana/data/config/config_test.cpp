@@ -220,9 +220,9 @@ TEST_F(ConfigTest, files_that_cannot_be_read_are_named_with_the_reason) {
   EXPECT_NE(refusal().find("cannot be read: Is a directory"), std::string::npos);
   sources.file = folder + "/katana.yaml";
   EXPECT_EQ(refusal_of("a: \xff\n"),
-            "katana.yaml:1: an octet that is not UTF-8. Save the file as UTF-8");
+            "katana.yaml:1: a byte that is not UTF-8. Save the file as UTF-8");
   EXPECT_EQ(refusal_of("log:\n  json: true\n# caf\xe9\n"),
-            "katana.yaml:3: an octet that is not UTF-8. Save the file as UTF-8");
+            "katana.yaml:3: a byte that is not UTF-8. Save the file as UTF-8");
   EXPECT_EQ(refusal_of(Bytes("a\0b", 3)),
             "katana.yaml:1: a NUL character. Is this a text file in UTF-8?");
   EXPECT_EQ(refusal_of(std::string(file_bytes_max + 1, '#')),

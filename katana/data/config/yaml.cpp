@@ -242,7 +242,7 @@ bool check_text(Bytes text, Origin origin, Problems& problems) {
     const std::size_t length = utf8_length(text);
     if (length == 0 || text.front() == '\0') {
       problems.add(origin, "",
-                   length == 0 ? "an octet that is not UTF-8. Save the file as UTF-8"
+                   length == 0 ? "a byte that is not UTF-8. Save the file as UTF-8"
                                : "a NUL character. Is this a text file in UTF-8?");
       return false;
     }

@@ -13,7 +13,7 @@ std::optional<std::size_t> BinaryReader::offset(const void* self) noexcept {
 
 bool BinaryReader::take_head(std::uint32_t fingerprint) {
   if (octets_.size() > reading_.options().bytes_max) {
-    return malformed(fmt::format("more than {} octets", reading_.options().bytes_max));
+    return malformed(fmt::format("more than {} bytes", reading_.options().bytes_max));
   }
   if (!left_.starts_with(binary_magic) || left_.size() < binary_head_bytes) {
     return malformed("it does not begin with KTB1 and a fingerprint");

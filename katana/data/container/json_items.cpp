@@ -144,7 +144,7 @@ std::unexpected<Error> JsonItems::wrong(std::string words) {
 std::unexpected<Error> JsonItems::too_long() {
   const std::string place =
       form_ == Form::array ? place_of(count_) : fmt::format("line {}", line_ + 1);
-  return wrong(fmt::format("{}: is longer than {} octets", place, item_bytes_max_));
+  return wrong(fmt::format("{}: is longer than {} bytes", place, item_bytes_max_));
 }
 
 }  // namespace katana::container

@@ -55,7 +55,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (!whole || whole->get_list() == nullptr) return 0;
   const Split items = split(JsonItems::Form::array, text, piece);
   if (!items.error.empty()) {
-    KATANA_CHECK(items.error.ends_with("is longer than 256 octets"));
+    KATANA_CHECK(items.error.ends_with("is longer than 256 bytes"));
     return 0;
   }
   KATANA_CHECK(items.items.size() == whole->as_list().size());

@@ -67,9 +67,9 @@ TEST(JsonItems, one_that_is_too_long_is_refused_by_its_place) {
   const std::string long_text = "\"" + std::string(70, 'x') + "\"";
   for (const std::size_t piece : {std::size_t{1}, std::size_t{20}, SIZE_MAX}) {
     EXPECT_EQ(items_of(Form::array, "[1," + long_text + "]", piece),
-              "1\n! /1: is longer than 64 octets");
+              "1\n! /1: is longer than 64 bytes");
     EXPECT_EQ(items_of(Form::lines, "1\n\n" + long_text + "\n", piece),
-              "1\n! line 3: is longer than 64 octets");
+              "1\n! line 3: is longer than 64 bytes");
   }
   EXPECT_EQ(items_of(Form::array, "[" + std::string(64, '1') + "]"), std::string(64, '1') + "\n");
 }

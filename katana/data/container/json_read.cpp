@@ -43,6 +43,33 @@ std::size_t offset_of_bad_utf8(Bytes text) noexcept {
   return offset;
 }
 
+// Where the string begins that does not end, or the control character that stands in one.
+std::size_t offset_of_bad_string(Bytes text) noexcept {
+  std::size_t begin = 0;
+  bool is_within = false;
+  for (std::size_t index = 0; index < text.size(); ++index) {
+    const char c = text[index];
+    if (c == '"') {
+      is_within = !is_within;
+      if (is_within) begin = index;
+    } else if (is_within && static_cast<unsigned char>(c) < 0x20) {
+      return index;
+    } else if (is_within && c == '\\') {
+      ++index;
+    }
+  }
+  return begin;
+}
+
+// Of what follows `before`, as editors count: from 1, a column for each character.
+std::string line_and_column(Bytes before) {
+  const auto lines = std::ranges::count(before, '\n');
+  const Bytes line = before.substr(before.rfind('\n') + 1);  // npos + 1 is 0
+  const auto column = std::ranges::count_if(
+      line, [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; });
+  return fmt::format("line {}, column {}", lines + 1, column + 1);
+}
+
 Bytes words_of(int error) noexcept {
   switch (error) {
     case simdjson::EMPTY: return "there is no value";
@@ -63,6 +90,8 @@ struct JsonSource::Kept {
   ondemand::document document;
   std::unique_ptr<char[]> copy;
   std::size_t copy_bytes = 0;
+  std::size_t size = 0;           // of the text that is read
+  const char* mistake = nullptr;  // where the text is malformed; null: where the parser stands
   bool in_use = false;
 };
 
@@ -74,7 +103,9 @@ JsonSource::Kept& JsonSource::kept() {
 JsonSource::JsonSource(Findings& findings, const ReadOptions& options)
     : kept_(&kept()),
       owns_kept_(kept_->in_use),
-      reading_(findings, options, {"JSON", offset, this}) {
+      // The words have the place, as line and column.
+      reading_(findings, options,
+               {"JSON", [](const void*) { return std::optional<std::size_t>(); }, this}) {
   if (owns_kept_) kept_ = std::make_unique<Kept>().release();
   kept_->in_use = true;
 }
@@ -92,9 +123,9 @@ JsonSource::~JsonSource() {
 
 std::optional<std::size_t> JsonSource::offset(const void* self) noexcept {
   auto* const source = const_cast<JsonSource*>(static_cast<const JsonSource*>(self));
-  const char* at = nullptr;
-  if (!source->is_open_ ||
-      source->kept_->document.current_location().get(at) != simdjson::SUCCESS) {
+  const char* at = source->kept_->mistake;
+  if (at == nullptr && (!source->is_open_ ||
+                        source->kept_->document.current_location().get(at) != simdjson::SUCCESS)) {
     return std::nullopt;
   }
   const auto offset = static_cast<std::size_t>(at - source->begin_);
@@ -119,6 +150,8 @@ const char* JsonSource::copy(Bytes text) {
 
 bool JsonSource::start(const char* text, std::size_t size) {
   begin_ = text;
+  kept_->size = size;
+  kept_->mistake = nullptr;
   if (kept_->parser.capacity() < size) {
     // Doubling, so that texts which grow little by little do not allocate each time.
     const std::size_t capacity = std::max<std::size_t>(4096, std::bit_ceil(size));
@@ -134,7 +167,7 @@ bool JsonSource::start(const char* text, std::size_t size) {
 
 bool JsonSource::open(Bytes text, bool is_padded) {
   if (text.size() > reading_.options().bytes_max) {
-    reading_.malformed(fmt::format("more than {} octets", reading_.options().bytes_max));
+    reading_.malformed(fmt::format("more than {} bytes", reading_.options().bytes_max));
     return false;
   }
   const std::size_t first = text.find_first_not_of(json_space);
@@ -145,12 +178,11 @@ bool JsonSource::open(Bytes text, bool is_padded) {
 }
 
 bool JsonSource::refuse_text(int error, Bytes text) {
-  if (error == simdjson::UTF8_ERROR) {
-    const std::size_t offset = offset_of_bad_utf8(text) - (is_wrapped_ ? 1 : 0);
-    reading_.malformed(fmt::format("{} at octet {}", words_of(error), offset));
-  } else {
-    reading_.malformed(words_of(error));
+  if (error == simdjson::UTF8_ERROR) kept_->mistake = text.data() + offset_of_bad_utf8(text);
+  if (error == simdjson::UNCLOSED_STRING || error == simdjson::UNESCAPED_CHARS) {
+    kept_->mistake = text.data() + offset_of_bad_string(text);
   }
+  malformed(words_of(error));
   return false;
 }
 
@@ -162,10 +194,23 @@ bool JsonSource::close() {
   return false;
 }
 
-Taken JsonSource::malformed_token(int error) { return malformed(words_of(error)); }
+Taken JsonSource::malformed_token(int error) {
+  if (error == simdjson::INCOMPLETE_ARRAY_OR_OBJECT) {
+    // The parser stands at the begin, and what is missing is missing at the end.
+    const Bytes text(begin_, kept_->size - (is_wrapped_ ? 1 : 0));
+    kept_->mistake = begin_ + text.find_last_not_of(json_space) + 1;
+  }
+  return malformed(words_of(error));
+}
 
 Taken JsonSource::malformed(Bytes words) {
-  reading_.malformed(words);
+  const auto at = offset(this);
+  if (at && *at <= kept_->size) {
+    const Bytes before(begin_ + (is_wrapped_ ? 1 : 0), *at);
+    reading_.malformed(fmt::format("{}: {}", line_and_column(before), words));
+  } else {
+    reading_.malformed(words);
+  }
   return Taken::malformed;
 }
 
@@ -410,6 +455,7 @@ Taken JsonNode::container_fault(int error, Kind wanted) {
 
 Taken JsonNode::take_escaped(const char* begin, std::string& to) {
   if (unescape_string(begin, to)) return Taken::good;
+  source_.kept_->mistake = begin - 1;
   return source_.malformed("an escape that JSON does not have, or half a surrogate pair");
 }
 

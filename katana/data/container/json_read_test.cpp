@@ -340,7 +340,27 @@ TEST(JsonRead, malformed_text_is_told_from_text_of_another_type) {
   std::vector<int> list;
   EXPECT_TRUE(read_exactly("[\"a\",tru]", list).malformed);
   EXPECT_FALSE(read_exactly("[\"a\",true]", list).malformed);
-  EXPECT_THAT(read_exactly("[1,2,3x]", list).words, HasSubstr("near octet"));
+}
+
+TEST(JsonRead, malformed_text_is_told_with_its_line_and_column) {
+  const std::pair<Bytes, Bytes> cases[] = {
+      {"[1,2,3x]", "line 1, column 6: expected a value"},
+      {"{\"name\":", "line 1, column 9: an object or array does not end"},
+      {"{\n  \"name\": 1,\n  \"a\" 2\n}", "line 3, column 7: "},
+      {"[1,\n 2\n", "line 2, column 3: an object or array does not end"},
+      {"[\"\u00fc\", \"b", "line 1, column 7: a string does not end"},
+      {"\"b", "line 1, column 1: a string does not end"},
+      {"[1,\n\"a\tb\"]", "line 2, column 3: a control character in a string"},
+      {"[1,\n \"\xff\"]", "line 2, column 3: text that is not UTF-8"},
+      {"[1,\n \"\\q\"]", "line 2, column 2: an escape that JSON does not have"},
+      {"{}\n {}", "line 2, column 2: something follows the value"},
+      {"7 8", "line 1, column 3: "},
+  };
+  for (const auto& [text, words] : cases) {
+    Value value;
+    EXPECT_THAT(read_exactly(text, value).words, HasSubstr("malformed JSON: " + std::string(words)))
+        << text;
+  }
 }
 
 TEST(JsonRead, text_cut_anywhere_is_malformed) {
@@ -359,7 +379,7 @@ TEST(JsonRead, depth_and_size_are_limited_whether_wanted_or_passed_over) {
   EXPECT_THAT(fault_of<Value>(nested(65)), HasSubstr("more than 64 deep"));
   EXPECT_THAT(fault_of<Line>("{\"x\":" + nested(64) + "}"), HasSubstr("more than 64 deep"));
   EXPECT_THAT(fault_of<Value>(nested(100'000)), HasSubstr("malformed JSON"));
-  EXPECT_THAT(fault_of<Value>("[1,2,3]", {.bytes_max = 6}), HasSubstr("more than 6 octets"));
+  EXPECT_THAT(fault_of<Value>("[1,2,3]", {.bytes_max = 6}), HasSubstr("more than 6 bytes"));
   EXPECT_EQ(fault_of<Value>("[1,2,3]", {.bytes_max = 7}), "");
 }
 

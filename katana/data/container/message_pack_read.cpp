@@ -53,7 +53,7 @@ std::optional<std::size_t> PackSource::offset(const void* self) noexcept {
 
 bool PackSource::is_allowed() {
   if (left() <= reading_.options().bytes_max) return true;
-  malformed(fmt::format("more than {} octets", reading_.options().bytes_max));
+  malformed(fmt::format("more than {} bytes", reading_.options().bytes_max));
   return false;
 }
 

@@ -29,7 +29,7 @@ Bytes kind_words(Kind kind) noexcept {
     case Kind::natural:
     case Kind::real: return "number";
     case Kind::text: return "string";
-    case Kind::octets: return "octets";
+    case Kind::octets: return "bytes";
     case Kind::list: return "array";
     case Kind::object: break;
   }
@@ -45,7 +45,7 @@ Outcome Reading::malformed(Bytes words) {
   if (findings_.malformed()) return Outcome::stop;
   std::string message = fmt::format("malformed {}: {}", where_.format, words);
   if (const auto offset = where_.offset(where_.source)) {
-    message += fmt::format(", near octet {}", *offset);
+    message += fmt::format(", near byte {}", *offset);
   }
   findings_.set_malformed(std::move(message));
   return Outcome::stop;

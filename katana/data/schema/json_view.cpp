@@ -285,12 +285,23 @@ std::string with_nearest_numbers(Bytes text) {
   return made;
 }
 
+// With the line and the column, which the reader of containers finds, and simdjson's document not.
+std::string malformed_words(Bytes text, const container::ReadOptions& options,
+                            simdjson::error_code error) {
+  container::Value value;
+  container::Findings findings;
+  if (!container::read_json(text, value, findings, options) && findings.malformed()) {
+    return findings.list().front().words;
+  }
+  return fmt::format("not JSON: {}", simdjson::error_message(error));
+}
+
 }  // namespace
 
 bool Schema::check_json(Bytes text, container::Findings& findings, StepBudget& budget,
                         const container::ReadOptions& options) const {
   if (text.size() > options.bytes_max) {
-    findings.set_malformed(fmt::format("more than {} octets", options.bytes_max));
+    findings.set_malformed(fmt::format("more than {} bytes", options.bytes_max));
     return false;
   }
   static thread_local Parser parser;
@@ -302,7 +313,7 @@ bool Schema::check_json(Bytes text, container::Findings& findings, StepBudget& b
   }
   bool fits = false;
   if (error != simdjson::SUCCESS) {
-    findings.set_malformed(fmt::format("not JSON: {}", simdjson::error_message(error)));
+    findings.set_malformed(malformed_words(text, options, error));
   } else if (std::string path; !parser.names.check(JsonView(root), path)) {
     findings.add(path, "comes twice");
   } else {

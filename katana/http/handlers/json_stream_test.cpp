@@ -177,15 +177,15 @@ TEST_F(JsonStreamTest, an_item_that_does_not_fit_is_named_and_passed_over) {
   route_sum<JsonLinesReader>();
   EXPECT_EQ(post("{\"number\":1,\"place\":\"a\"}\n\n{\"number\":2,\"place\":\"\"}\n{,}\n"),
             "200 line 3: /place: expected 1 to 20 characters, got 0\n"
-            "line 4: malformed JSON: a comma, colon, name or value is missing or out of "
-            "place, near octet 1\n1");
+            "line 4: malformed JSON: line 1, column 2: a comma, colon, name or value is missing "
+            "or out of place\n1");
 }
 
 TEST_F(JsonStreamTest, what_is_no_array_or_too_long_ends_the_reading) {
   route_sum<JsonArrayReader>();
   EXPECT_TRUE(post(R"({"number":1})").starts_with("200 expected an array\nexpected an array\n"));
   EXPECT_TRUE(post(R"([{"number":1,"place":"0123456789012345678901234567890123456789"}])")
-                  .starts_with("200 /0: is longer than 40 octets\n/0: is longer"));
+                  .starts_with("200 /0: is longer than 40 bytes\n/0: is longer"));
   EXPECT_TRUE(
       post(R"([{"number":1,"place":"a"})").starts_with("200 /0: the content ends within it"));
 }

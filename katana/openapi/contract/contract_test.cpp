@@ -309,9 +309,7 @@ TEST_F(UsersTest, content_is_checked_by_its_media_type) {
             "content /name: must have at least 1 characters\n"
             "content /age: expected an integer, got a string");
   EXPECT_EQ(request("application/json", "{"),
-            "content: not JSON: The JSON document has an "
-            "improper structure: missing or superfluous commas, "
-            "braces, missing keys, etc.");
+            "content: malformed JSON: line 1, column 2: an object or array does not end");
   EXPECT_EQ(request("image/png", "x"),
             "Content-Type: expected application/json, application/x-www-form-urlencoded, "
             "multipart/form-data, text/*, got 'image/png'");
