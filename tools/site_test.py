@@ -294,15 +294,14 @@ class MessagesTest(Folder):
 
 
 class TypesOfProblemsTest(Folder):
-    TYPE = """inline constexpr ProblemType tank_empty{
+    TYPE = """\
+// The tank is
+// empty.
+// Client: Fill "it".
+inline constexpr ProblemType tank_empty{
     .uri = "urn:katana:problem:tank-empty",
     .status = 503,
-    .title = "Service Unavailable",
-    .description =
-        "The tank is "
-        "empty."
-        "\\n\\n"
-        "Fill \\"it\\"."};
+    .title = "Service Unavailable"};
 """
     ROW = "| `urn:katana:problem:tank-empty` | 503 | The tank is empty. | Fill \"it\". |"
 

@@ -16,8 +16,8 @@ PROBLEM = re.compile(rf"\b([45]\d\d)\s*,\s*(?:Bytes\(|Text\(|fmt::format\(|forma
 NAMED_PROBLEM = re.compile(r"\b([45]\d\d)\s*,\s*((?:\w+::)*[a-z_]\w*)\)")
 CONSTANT = re.compile(rf"\bconstexpr (?:Bytes|const char\*)\s+(\w+)\s*=\s*({LITERAL});")
 TYPES = "katana/http/handlers/framework_problems.hpp"
-TYPE = re.compile(rf'ProblemType (\w+){{\s*\.uri = "([^"]+)",\s*\.status = (\d+),\s*\.title = "[^"]+",'
-                  rf'\s*\.description =\s*({LITERAL})}};')
+TYPE = re.compile(r'((?:^// .*\n)+)inline constexpr ProblemType (\w+){\s*\.uri = "([^"]+)",\s*\.status = (\d+),'
+                  r'\s*\.title = "[^"]+"};', re.M)
 TYPED = re.compile(rf"\b(?:problem_)?types::(\w+),\s*(?:Bytes\(|Text\(|fmt::format\(|format_text\()?\s*({LITERAL})")
 NAMED_TYPED = re.compile(r"\b(?:problem_)?types::(\w+),\s*((?:\w+::)*[a-z_]\w*)\)")
 UNTYPED = re.compile(r"(?<![\w.>])problem\(\s*\d")
@@ -58,9 +58,9 @@ def types(root, files):
     if TYPES not in files:
         return {}
     found = {}
-    for name, uri, status, description in TYPE.findall((root / TYPES).read_text()):
-        # In a literal \n\n separates the paragraphs; text_of() makes two spaces of it.
-        found[name] = (uri, status, *text_of(description).split("  ", 1))
+    for comment, name, uri, status in TYPE.findall((root / TYPES).read_text()):
+        sent, _, remedy = re.sub(r"\s*\n?// ", " ", comment).strip().partition(" Client: ")
+        found[name] = (uri, status, sent, remedy)
     return found
 
 
