@@ -1,10 +1,17 @@
 #include "katana/http/handlers/dispatcher.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
+#include <ranges>
 #include <span>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "katana/base/text/nearest_name.hpp"
 #include "katana/http/handlers/framework_problems.hpp"
 #include "katana/http/handlers/middleware_run.hpp"
 
@@ -17,6 +24,57 @@ void answer(session::Exchange& exchange, const Reply& reply) noexcept {
       reply.content(), reply.content_stays());
 }
 
+constexpr std::size_t near_routes_max = 3;
+constexpr std::size_t path_shown_max = 200;
+
+// A reply to HEAD is that to GET without its content (RFC 9110 §9.3.2).
+Bytes shown_method(const RequestView& request) noexcept {
+  if (request.method() == http::Method::head) return http::name_of(http::Method::get);
+  return request.head().method_text().substr(0, 40);
+}
+
+// `pattern` with the segments of `path` in the places of its parameters.
+std::string filled(Bytes pattern, Bytes path) {
+  std::string made;
+  while (!pattern.empty()) {
+    const std::size_t end = std::min(pattern.find('/', 1), pattern.size());
+    const Bytes segment = path.substr(0, path.find('/', 1));
+    path.remove_prefix(segment.size());
+    const bool is_parameter = pattern.substr(0, 2) == "/{" && !segment.empty();
+    made += is_parameter ? segment : pattern.substr(0, end);
+    pattern.remove_prefix(end);
+  }
+  return made;
+}
+
+// The patterns that a mistyped path may have meant, the nearest first.
+std::vector<Bytes> near_routes(const RouteTable& table, Bytes path) {
+  const std::size_t away_max = std::max<std::size_t>(path.size() / 3, 1);
+  std::vector<std::pair<std::size_t, Bytes>> found;
+  for (std::uint32_t route = 0; route < table.route_count(); ++route) {
+    const Bytes pattern = table.pattern(route);
+    const std::size_t away = edit_distance(path, filled(pattern, path));
+    if (away <= away_max) found.emplace_back(away, pattern);
+  }
+  std::ranges::sort(found);
+  const auto same = std::ranges::unique(found);  // one pattern of several methods
+  found.erase(same.begin(), same.end());
+  std::vector<Bytes> nearest;
+  for (const auto& [away, pattern] : found | std::views::take(near_routes_max)) {
+    nearest.push_back(pattern);
+  }
+  return nearest;
+}
+
+// For development: the client sees which routes there are.
+Reply no_route_but(const RequestView& request, const RouteTable& table) {
+  const std::vector<Bytes> nearest = near_routes(table, request.path());
+  if (nearest.empty()) return detail::no_route(request);
+  return problem(problem_types::no_route,
+                 fmt::format("No route matches {} {}. Did you mean {}?", shown_method(request),
+                             request.path().substr(0, path_shown_max), fmt::join(nearest, " or ")));
+}
+
 bool is_served_scheme(Bytes scheme) noexcept {
   return http::equals_ignoring_case(scheme, "http") || http::equals_ignoring_case(scheme, "https");
 }
@@ -25,15 +83,11 @@ bool is_served_scheme(Bytes scheme) noexcept {
 
 // Without the heap: these are what a scan asks for.
 Reply detail::no_route(const RequestView& request) {
-  constexpr std::size_t path_shown_max = 200;
   const Bytes target = request.head().target();  // as it was sent: decoded bytes may be no text
   const Bytes path = target.substr(0, target.find('?'));
-  // A reply to HEAD is that to GET without its content (RFC 9110 §9.3.2).
-  const Bytes method = request.method() == http::Method::head ? http::name_of(http::Method::get)
-                                                              : request.head().method_text();
   std::array<char, 320> text;
   const auto end =
-      fmt::format_to_n(text.data(), text.size(), "No route matches {} {}{}.", method.substr(0, 40),
+      fmt::format_to_n(text.data(), text.size(), "No route matches {} {}{}.", shown_method(request),
                        path.substr(0, path_shown_max), path.size() > path_shown_max ? "…" : "");
   return problem(problem_types::no_route, Bytes(text.data(), end.size));
 }
@@ -210,7 +264,9 @@ bool Dispatcher::run_before(session::Exchange& exchange, const detail::Route& ro
 void Dispatcher::answer_unrouted(session::Exchange& exchange, MatchKind kind, MethodSet allowed,
                                  const RequestView& request) {
   if (kind != MatchKind::method_not_allowed) {
-    detail::send_reply(exchange, service_.fallback, &request, detail::no_route(request));
+    detail::send_reply(exchange, service_.fallback, &request,
+                       service_.parts->development ? no_route_but(request, service_.table)
+                                                   : detail::no_route(request));
     return;
   }
   Reply reply = request.method() == http::Method::options

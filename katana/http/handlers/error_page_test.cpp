@@ -24,6 +24,9 @@ class ErrorPageTest : public ::testing::Test {
     router.get("/fails", []() -> Result<Reply> {
       return std::unexpected(Error(Code::internal, "users.email").within("find a user"));
     });
+    router.get("/users", [] { return Reply(200); });
+    router.post("/users", [] { return Reply(201); });
+    router.get("/users/{id}/orders", [](Path<int>) { return Reply(200); });
     service_.emplace(std::move(router).build().value());
     dispatcher_.emplace(*service_);
     exchange_.emplace("GET", target, fields);
@@ -62,6 +65,16 @@ TEST_F(ErrorPageTest, errors_and_coroutines_are_shown_likewise) {
   EXPECT_NE(ask("/fails", browser).content_sent.find("find a user: users.email"),
             std::string::npos);
   EXPECT_NE(ask("/waits", browser).content_sent.find("while it waited"), std::string::npos);
+}
+
+TEST_F(ErrorPageTest, a_path_without_a_route_is_told_which_routes_are_near) {
+  EXPECT_TRUE(
+      ask("/usres", "").content_sent.contains("No route matches GET /usres. Did you mean /users?"));
+  EXPECT_TRUE(ask("/users/7/order", "").content_sent.contains("Did you mean /users/{id}/orders?"));
+  EXPECT_TRUE(
+      ask("/somewhere/else", "").content_sent.contains("No route matches GET /somewhere/else.\""));
+  development_ = false;
+  EXPECT_TRUE(ask("/usres", "").content_sent.contains("No route matches GET /usres.\""));
 }
 
 TEST_F(ErrorPageTest, nothing_is_shown_outside_of_development) {

@@ -3,7 +3,11 @@
 #include <fmt/format.h>
 
 #include <span>
+#include <string>
+#include <string_view>
+#include <utility>
 
+#include "katana/base/text/nearest_name.hpp"
 #include "katana/data/container/json_scan.hpp"
 
 namespace katana::detail {
@@ -37,9 +41,12 @@ Error bad_parameter(const char* kind, Bytes name, Bytes words) {
   return Error(Code::invalid_argument, fmt::format("{} '{}': {}", kind, name, words));
 }
 
-Error unknown_parameter(const char* kind, Bytes encoded) {
-  return Error(Code::invalid_argument,
-               fmt::format("{} '{}': unknown name", kind, shortened(encoded)));
+Error unknown_parameter(const char* kind, Bytes encoded, std::span<const std::string_view> names) {
+  std::string words = fmt::format("{} '{}': unknown name", kind, shortened(encoded));
+  if (const std::string_view nearest = nearest_name(encoded, names); !nearest.empty()) {
+    words += fmt::format("; did you mean '{}'?", nearest);
+  }
+  return Error(Code::invalid_argument, std::move(words));
 }
 
 bool is_form_name(Bytes encoded, Bytes name) {

@@ -20,7 +20,9 @@
 #include <concepts>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -109,7 +111,13 @@ Result<Text> decoded_segment(Bytes segment);
 Result<Text> decoded_form(Bytes text, const char* kind, Bytes name);
 // Whether `encoded` is the form encoding of `name`.
 bool is_form_name(Bytes encoded, Bytes name);
-Error unknown_parameter(const char* kind, Bytes encoded);
+// `names`: those that there are, of which the nearest is named.
+Error unknown_parameter(const char* kind, Bytes encoded, std::span<const std::string_view> names);
+
+template <Described T>
+inline constexpr auto parameter_names = []<std::size_t... index>(std::index_sequence<index...>) {
+  return std::array<std::string_view, field_count<T>>{field_of<T, index>.name...};
+}(std::make_index_sequence<field_count<T>>());
 
 // The names and values of a query, one after another.
 class QueryPairs {
@@ -214,7 +222,9 @@ std::optional<Error> take_pair(const Pairs& pairs, T& value,
                                : bad_parameter(pairs.kind, field.name, "is given more than once");
     }
   });
-  if (strict && !known) error = unknown_parameter(pairs.kind, pairs.shown_name());
+  if (strict && !known) {
+    error = unknown_parameter(pairs.kind, pairs.shown_name(), parameter_names<T>);
+  }
   return error;
 }
 

@@ -266,6 +266,7 @@ TEST(QueryParameters, of_a_strict_description_come_once_and_none_is_unknown) {
   EXPECT_EQ(wrong_with("token=t&token=t"), "query parameter 'token': is given more than once");
   EXPECT_EQ(wrong_with("token=t&%74oken=u"), "query parameter 'token': is given more than once");
   EXPECT_EQ(wrong_with("token=t&colour=red"), "query parameter 'colour': unknown name");
+  EXPECT_EQ(wrong_with("tokne=t"), "query parameter 'tokne': unknown name; did you mean 'token'?");
 }
 
 TEST(QueryParameters, reach_a_handler_through_its_route) {
