@@ -6,6 +6,7 @@
 #include "katana/http/handlers/framework_problems.hpp"
 #include "katana/identity/auth/per_thread.hpp"
 #include "katana/identity/auth/token_cache.hpp"
+#include "katana/wire/http/characters.hpp"
 #include "katana/wire/http/url.hpp"
 
 namespace katana::auth {
@@ -61,7 +62,7 @@ class Bearer final : public Authenticator, public std::enable_shared_from_this<B
     const auto field = only_field(request, "Authorization");
     if (!field) return Attempt::of(std::unexpected(invalid_request()));
     if (!*field) return Attempt::none();
-    const auto token = credentials_of(**field, "Bearer");
+    const auto token = credentials_of(**field, options_.scheme);
     if (!token) return Attempt::none();
     if (has_token_in(request.query())) return Attempt::of(std::unexpected(invalid_request()));
     return judge(*token);
@@ -70,13 +71,19 @@ class Bearer final : public Authenticator, public std::enable_shared_from_this<B
   std::string challenge() const override {
     // RFC 6750 §3: the scheme does not stand without a parameter.
     const Bytes realm = options_.realm.empty() ? Bytes("restricted") : Bytes(options_.realm);
-    return "Bearer realm=" + quoted_parameter(realm);
+    return options_.scheme + " realm=" + quoted_parameter(realm);
   }
   SecurityScheme scheme() const override {
-    return {.name = "bearer", .detail = "bearer", .format = "JWT"};
+    std::string name = options_.scheme;
+    std::ranges::transform(name, name.begin(), http::to_lower);
+    const bool is_bearer = name == "bearer";  // whose tokens alone have a format in OpenAPI
+    return {.name = name, .detail = name, .format = is_bearer ? "JWT" : ""};
   }
   std::string mistake() const override {
     if (options_.keys == nullptr) return "bearer() has no keys: give it TokenKeys";
+    if (options_.scheme.empty() || !http::all_are(options_.scheme, http::token_character)) {
+      return "bearer() has a scheme that is no token (RFC 9110 §11.1): \"Bearer\", \"Token\"";
+    }
     return {};
   }
 

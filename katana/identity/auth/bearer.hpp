@@ -40,6 +40,8 @@ struct BearerOptions {
   jose::TokenRules rules = {};
   std::shared_ptr<const Revocations> revocations = {};  // null: none
   std::string realm = {};                               // of the challenge; empty: "restricted"
+  // In front of the token, in any case, and in the challenge: "Token" for APIs that have it so.
+  std::string scheme = "Bearer";
   // Where roles are found among the claims, a JSON pointer: "/roles", "/realm_access/roles".
   std::string roles = "/roles";
   std::string scopes = "/scope";  // text with spaces between them, or a list

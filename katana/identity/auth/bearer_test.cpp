@@ -81,6 +81,23 @@ TEST_F(BearerTest, the_scheme_is_read_in_any_case) {
   EXPECT_EQ(server->get("/api/who", {{"authorization", "bEARER  " + token()}}).status(), 200U);
 }
 
+TEST_F(BearerTest, another_scheme_is_read_and_asked_for_in_the_place_of_bearer) {
+  BearerOptions token_options = options();
+  token_options.scheme = "Token";
+  serve_with(std::move(token_options));
+  EXPECT_EQ(server->get("/api/who", {{"Authorization", "Token " + token()}}).status(), 200U);
+  EXPECT_EQ(server->get("/api/who", {{"Authorization", "token " + token()}}).status(), 200U);
+  const auto refused = get("/api/who", token());
+  EXPECT_EQ(refused.status(), 401U);
+  EXPECT_EQ(refused.header("WWW-Authenticate"), "Token");
+  EXPECT_EQ(server->get("/api/who", {{"Authorization", "Token x"}}).header("WWW-Authenticate"),
+            "Token error=\"invalid_token\"");
+  Router router;
+  router.use(bearer({.keys = keys, .scheme = "a token"}));
+  EXPECT_EQ(std::move(router).build().error().describe(),
+            "bearer() has a scheme that is no token (RFC 9110 §11.1): \"Bearer\", \"Token\"");
+}
+
 TEST_F(BearerTest, two_ways_to_give_a_token_are_an_invalid_request) {
   serve_with(options());
   const std::string good = token();

@@ -58,7 +58,8 @@ Reply ServedContent::reply(const RequestView& request) const {
   switch (http::evaluate_conditions(request.head(), {.entity_tag = tag})) {
     case http::Condition::not_modified: break;
     case http::Condition::failed:
-      reply = problem(412, "The content is not the one that the request is about.");
+      reply = problem(problem_types::precondition_failed,
+                      "The content is not the one that the request is about.");
       break;
     case http::Condition::proceed:
       reply = decodes ? Reply(200, type_, decoded(content_)) : Reply(200, type_, Literal(""));
