@@ -111,6 +111,13 @@ class Value {
   const Object& as_object() const { return as<Object>(); }
   Object& as_object() { return as<Object>(); }
 
+  // Null for another kind.
+  const std::string* get_text() const noexcept { return std::get_if<std::string>(&content_); }
+  const Octets* get_octets() const noexcept { return std::get_if<Octets>(&content_); }
+  std::optional<bool> get_boolean() const noexcept {
+    const bool* const found = std::get_if<bool>(&content_);
+    return found != nullptr ? std::optional(*found) : std::nullopt;
+  }
   // Numbers, where the type can hold them exactly.
   std::optional<std::int64_t> get_integer() const noexcept;
   std::optional<std::uint64_t> get_natural() const noexcept;

@@ -80,6 +80,18 @@ TEST(Value, is_found_by_its_pointer) {
   }
 }
 
+TEST(Value, what_is_got_is_null_for_another_kind) {
+  const Value text("a");
+  ASSERT_NE(text.get_text(), nullptr);
+  EXPECT_EQ(*text.get_text(), "a");
+  EXPECT_EQ(text.get_octets(), nullptr);
+  EXPECT_EQ(text.get_boolean(), std::nullopt);
+  EXPECT_EQ(Value(true).get_boolean(), true);
+  EXPECT_EQ(Value(1).get_boolean(), std::nullopt);
+  EXPECT_EQ(Value(1).get_text(), nullptr);
+  EXPECT_EQ(*Value(Octets(2)).get_octets(), Octets(2));
+}
+
 TEST(ValueDeath, asking_for_another_kind_is_the_callers_defect) {
   EXPECT_DEATH((void)Value(1).as_text(), "REQUIRE");
   EXPECT_DEATH((Object{{"a", 1}, {"a", 2}}), "REQUIRE");

@@ -89,7 +89,7 @@ TEST_F(BearerTest, another_scheme_is_read_and_asked_for_in_the_place_of_bearer) 
   EXPECT_EQ(server->get("/api/who", {{"Authorization", "token " + token()}}).status(), 200U);
   const auto refused = get("/api/who", token());
   EXPECT_EQ(refused.status(), 401U);
-  EXPECT_EQ(refused.header("WWW-Authenticate"), "Token");
+  EXPECT_EQ(refused.header("WWW-Authenticate"), R"(Token realm="restricted")");
   EXPECT_EQ(server->get("/api/who", {{"Authorization", "Token x"}}).header("WWW-Authenticate"),
             "Token error=\"invalid_token\"");
   Router router;

@@ -274,7 +274,7 @@ MiddlewareFunction::Progress State::claim(const Call& call, RequestContext& cont
   const Instant due = exchange.handler_due();
   const Duration time = due == never ? options.lease_max : due - exchange.reactor().now();
   // What is kept at the end of it takes time as well.
-  const Duration lease = {time.ns + 2 * options.store_timeout.ns + seconds(1).ns};
+  const Duration lease = time + 2 * options.store_timeout + seconds(1);
   auto wait = std::make_shared<ClaimWait>(&exchange);
   auto pending = std::make_unique<PendingClaim>(wait);
   const Result<void> spawned =
