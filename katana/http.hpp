@@ -25,6 +25,7 @@
 #include "katana/http/handlers/html.hpp"
 #include "katana/http/handlers/json.hpp"
 #include "katana/http/handlers/json_stream.hpp"
+#include "katana/http/handlers/preconditions.hpp"
 #include "katana/http/handlers/reply.hpp"
 #include "katana/http/handlers/request.hpp"
 #include "katana/http/handlers/router.hpp"

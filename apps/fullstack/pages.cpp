@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "fullstack/entity_tags.hpp"
 #include "fullstack_files.hpp"
 #include "katana/http.hpp"
 
@@ -34,14 +33,14 @@ constexpr std::uint64_t hash_of(Bytes text) noexcept {
 
 // A file of the program. A browser asks again each time, and is told when nothing has changed.
 auto file(Literal type, Literal content) {
-  return [type, content,
-          tag = fmt::format("\"{:016x}\"", hash_of(content.bytes()))](const RequestView& request) {
-    const bool known = if_none_match_names(request.field("if-none-match").value_or(""), tag);
-    Reply reply = known ? Reply(304) : Reply(200, type, content);
-    reply.add_field("ETag", tag);
-    reply.add_field("Cache-Control", "no-cache");
-    return reply;
-  };
+  return
+      [type, content, version = ResourceVersion(fmt::format("{:016x}", hash_of(content.bytes())))](
+          Preconditions conditions) {
+        std::optional<Reply> same = conditions.refusal(version);
+        Reply reply = same ? *std::move(same) : Reply(200, type, content).with_version(version);
+        reply.add_field("Cache-Control", "no-cache");
+        return reply;
+      };
 }
 
 }  // namespace

@@ -5,7 +5,6 @@
 #include <chrono>
 #include <utility>
 
-#include "fullstack/entity_tags.hpp"
 #include "katana/base.hpp"
 #include "katana/http.hpp"
 #include "katana/openapi.hpp"
@@ -18,14 +17,6 @@ constexpr RouteOptions small_content{.content_bytes_max = 16 * 1024};
 
 // The server may keep a user, and forgets it with a change; a client asks whether it has changed.
 constexpr Bytes for_a_while = "max-age=0, s-maxage=60";
-
-std::string tag_of(std::int64_t version) { return fmt::format("\"{}\"", version); }
-
-std::optional<std::string> field_of_request(const Request& request, Bytes name) {
-  const std::optional<Bytes> value = request.field(name);
-  if (!value) return std::nullopt;
-  return std::string(*value);
-}
 
 Reply no_such_user(std::int64_t id) {
   return problem(404, fmt::format("There is no user {}.", id));
@@ -45,7 +36,7 @@ constexpr ProblemType user_changed{
 Reply changed_meanwhile() { return problem(user_changed, user_changed.description); }
 
 Reply reply_with(const StoredUser& user, unsigned status) {
-  return json_reply<User>(user, status).with("ETag", tag_of(user.version));
+  return json_reply<User>(user, status).with_version(user.version);
 }
 
 // 409 when the address is taken; every other error is what the database says.
@@ -94,12 +85,11 @@ Users::Answer Users::add(std::string base, NewUser user) {
   co_return reply;
 }
 
-Users::Answer Users::get(std::int64_t id, std::optional<std::string> unless) {
+Users::Answer Users::get(std::int64_t id, Preconditions conditions) {
   const Found found = co_await find(id);
   if (!found) co_return std::unexpected<Error>(found.error());
   if (!*found) co_return no_such_user(id);
-  const std::string tag = tag_of((*found)->version);
-  if (unless && if_none_match_names(*unless, tag)) co_return Reply(304).with("ETag", tag);
+  if (auto refusal = conditions.refusal((*found)->version)) co_return *std::move(refusal);
   Reply reply = reply_with(**found, 200);
   reply.add_field("Cache-Control", for_a_while);
   co_return reply;
@@ -111,13 +101,14 @@ void Users::forget(std::int64_t id) const {
   }
 }
 
-Users::Answer Users::put(std::int64_t id, NewUser user, std::optional<std::string> condition) {
+Users::Answer Users::put(std::int64_t id, NewUser user, Preconditions conditions) {
   std::optional<std::int64_t> version;  // that the user must still have
-  if (condition) {
+  if (conditions.any()) {
     const Found found = co_await find(id);
     if (!found) co_return std::unexpected<Error>(found.error());
     if (!*found) co_return no_such_user(id);
-    if (!if_match_holds(*condition, tag_of((*found)->version))) co_return changed_meanwhile();
+    auto refusal = conditions.refusal((*found)->version, user_changed);
+    if (refusal) co_return *std::move(refusal);
     version = (*found)->version;
   }
   // The same content again changes nothing, not even the version: PUT is idempotent.
@@ -137,13 +128,14 @@ Users::Answer Users::put(std::int64_t id, NewUser user, std::optional<std::strin
   co_return reply_with(**changed, 200);
 }
 
-Users::Answer Users::remove(std::int64_t id, std::optional<std::string> condition) {
+Users::Answer Users::remove(std::int64_t id, Preconditions conditions) {
   std::optional<std::int64_t> version;
-  if (condition) {
+  if (conditions.any()) {
     const Found found = co_await find(id);
     if (!found) co_return std::unexpected<Error>(found.error());
     if (*found) {
-      if (!if_match_holds(*condition, tag_of((*found)->version))) co_return changed_meanwhile();
+      auto refusal = conditions.refusal((*found)->version, user_changed);
+      if (refusal) co_return *std::move(refusal);
       version = (*found)->version;
     }
   }
@@ -228,8 +220,8 @@ void Users::add_to(openapi::Routes& routes, const std::string& base) {
   get_words.parameters = {{.name = "id", .description = "As addUser gave it."}};
   routes.route(
       Method::get, "/users/{id}",
-      [this](Path<std::int64_t> id, Request request) {
-        return get(*id, field_of_request(request, "if-none-match"));
+      [this](Path<std::int64_t> id, Preconditions conditions) {
+        return get(*id, std::move(conditions));
       },
       get_words);
 
@@ -240,8 +232,8 @@ void Users::add_to(openapi::Routes& routes, const std::string& base) {
   put_words.example = openapi::to_value(NewUser{"Ada King", "ada.king@example.org"});
   routes.route(
       Method::put, "/users/{id}",
-      [this](Path<std::int64_t> id, Json<NewUser> user, Request request) {
-        return put(*id, std::move(user.value), field_of_request(request, "if-match"));
+      [this](Path<std::int64_t> id, Json<NewUser> user, Preconditions conditions) {
+        return put(*id, std::move(user.value), std::move(conditions));
       },
       put_words, small_content);
 
@@ -252,8 +244,8 @@ void Users::add_to(openapi::Routes& routes, const std::string& base) {
   delete_words.parameters = get_words.parameters;
   routes.route(
       Method::delete_, "/users/{id}",
-      [this](Path<std::int64_t> id, Request request) {
-        return remove(*id, field_of_request(request, "if-match"));
+      [this](Path<std::int64_t> id, Preconditions conditions) {
+        return remove(*id, std::move(conditions));
       },
       delete_words);
 }

@@ -83,9 +83,9 @@ class Users {
 
   Answer list(std::string base, PageQuery page);
   Answer add(std::string base, NewUser user);
-  Answer get(std::int64_t id, std::optional<std::string> unless);
-  Answer put(std::int64_t id, NewUser user, std::optional<std::string> condition);
-  Answer remove(std::int64_t id, std::optional<std::string> condition);
+  Answer get(std::int64_t id, Preconditions conditions);
+  Answer put(std::int64_t id, NewUser user, Preconditions conditions);
+  Answer remove(std::int64_t id, Preconditions conditions);
 
   using Found = database::Result<std::optional<StoredUser>>;
   Task<Found> find(std::int64_t id);

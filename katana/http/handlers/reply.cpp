@@ -151,6 +151,7 @@ Reply Reply::copy_of_head() const {
   copy.is_head_ = true;
   copy.close_ = close_;
   copy.flaws_ = flaws_;
+  copy.has_version_ = has_version_;
   if (flaws_ != 0) copy.extra_ = extra_;
   copy.content_type_ = content_type_;
   copy.owned_type_.append(owned_type_.bytes());

@@ -30,6 +30,7 @@ namespace katana {
 
 class Folder;
 class RequestView;
+class ResourceVersion;
 struct FileReplyOptions;
 
 // Text that is part of the program, so that it may be referred to for ever. Only a constant
@@ -188,6 +189,10 @@ class Reply {
   // Content-Type).
   Reply& add_field(Bytes name, Bytes value);
   Reply with(Bytes name, Bytes value) && { return std::move(add_field(name, value)); }
+  // Adds the strong ETag of a version, and Last-Modified if its time is known; see
+  // http/handlers/preconditions.hpp. compression() names its coding in the tag.
+  Reply& set_version(const ResourceVersion& version);
+  Reply with_version(const ResourceVersion& version) && { return std::move(set_version(version)); }
   // Sets a media type that is not known in advance. A malformed one makes the reply invalid.
   Reply& set_content_type(Bytes type);
   // Closes the connection after this reply.
@@ -244,6 +249,7 @@ class Reply {
   // are nearly all, move and destroy one.
   std::shared_ptr<void> extra_;
   bool is_head_ = false;
+  bool has_version_ = false;  // ETag is by set_version()
 };
 
 namespace detail {
@@ -277,6 +283,9 @@ struct PreparedReply {
   static void set_encoder(Reply& reply, std::shared_ptr<coding::Encoder> encoder) noexcept {
     if (reply.flaws_ == 0) reply.extra_ = std::move(encoder);
   }
+  // Its ETag is the version of a resource, whatever the content coding.
+  static bool has_version(const Reply& reply) noexcept { return reply.has_version_; }
+  static void set_has_version(Reply& reply, bool has) noexcept { reply.has_version_ = has; }
   // True, once for all that is wrong with a reply: it is to be recorded now.
   static bool begin_report(Reply& reply) noexcept {
     if ((reply.flaws_ & Reply::is_reported) != 0) return false;

@@ -8,6 +8,7 @@
 #include "katana/http/handlers/reply_fields.hpp"
 #include "katana/http/handlers/whole_content.hpp"
 #include "katana/net/reactor/peer_certificate.hpp"
+#include "katana/wire/http/conditional.hpp"
 #include "katana/wire/http/field_list.hpp"
 
 namespace katana {
@@ -216,7 +217,11 @@ class Compressor {
     PreparedReply::append_fields(reply, http::coding_name(coding));
     PreparedReply::append_fields(reply, "\r\n");
     if (const auto tag = find_line(reply.fields(), "ETag"); tag && !tag->value.starts_with("W/")) {
-      replace_line(reply, *tag, format_text("ETag: W/{}\r\n", tag->value).bytes());
+      // A version is that of the resource: If-Match, which takes no weak tags, must know it again.
+      const Text coded = PreparedReply::has_version(reply)
+                             ? http::coded_tag(tag->value, http::coding_name(coding))
+                             : format_text("W/{}", tag->value);
+      replace_line(reply, *tag, format_text("ETag: {}\r\n", coded.bytes()).bytes());
     }
     // A range would be one of what is made anew each time.
     if (const auto line = find_line(reply.fields(), "Accept-Ranges")) {

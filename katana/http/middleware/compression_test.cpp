@@ -9,6 +9,7 @@
 #include "katana/http/coding/brotli/brotli.hpp"
 #include "katana/http/coding/zstd/zstd.hpp"
 #include "katana/http/handlers/exchange_fixture_test.hpp"
+#include "katana/http/handlers/preconditions.hpp"
 
 namespace katana {
 namespace {
@@ -142,6 +143,24 @@ TEST_F(CompressionTest, a_strong_tag_becomes_weak_and_ranges_are_not_offered) {
   get("identity");
   EXPECT_TRUE(says("ETag: \"a\""));
   EXPECT_TRUE(says("Accept-Ranges: bytes"));
+}
+
+TEST_F(CompressionTest, the_tag_of_a_version_stays_strong_and_changes_the_resource_again) {
+  serve([this](Preconditions conditions) {
+    if (auto refusal = conditions.refusal(7)) return *std::move(refusal);
+    return Reply::text(Text(text_)).with_version(7);
+  });
+  get("gzip");
+  EXPECT_TRUE(says("ETag: \"7+gzip\""));
+  get("br");
+  EXPECT_TRUE(says("ETag: \"7+br\""));
+  get("identity");
+  EXPECT_TRUE(says("ETag: \"7\""));
+  EXPECT_EQ(send("PUT", "/x", "If-Match: \"7+gzip\"\n").status, 200u);
+  EXPECT_EQ(send("PUT", "/x", "If-Match: \"6+gzip\"\n").status, 412u);
+  send("GET", "/x", "Accept-Encoding: gzip\nIf-None-Match: \"7+gzip\"\n");
+  EXPECT_EQ(exchange_->status, 304u);
+  EXPECT_TRUE(says("ETag: \"7+gzip\""));
 }
 
 TEST_F(CompressionTest, a_long_reply_is_compressed_in_pieces_while_it_is_sent) {

@@ -30,6 +30,7 @@ struct KeptReply {
   std::string fields_not_modified;  // those of a 304
   std::string content;
   std::string entity_tag;
+  bool has_version = false;  // entity_tag is by Reply::set_version()
   std::optional<std::int64_t> modified_s;
   Instant made_at = {};  // by its age when it was kept
   Instant fresh_until = {};
@@ -153,6 +154,16 @@ bool is_one_of(Bytes name, std::initializer_list<Bytes> names) noexcept {
 bool is_left_out(Bytes name) noexcept {
   return is_one_of(name, {"age", "cache-status", "x-request-id", "traceparent", "server-timing",
                           "ratelimit", "ratelimit-policy", "retry-after"});
+}
+// The tag of a 304 is that of the reply that the client has, which may be a compressed one.
+void name_matched(Reply& reply, Bytes matched) {
+  if (matched.empty()) return;
+  Text fields;
+  for_each_line(reply.fields(), [&](Bytes name, Bytes, Bytes line) {
+    const bool is_tag = http::equals_ignoring_case(name, "etag");
+    fields.append(is_tag ? format_text("ETag: {}\r\n", matched).bytes() : line);
+  });
+  PreparedReply::fields(reply) = std::move(fields);
 }
 // RFC 9110 §15.4.5.
 bool is_of_not_modified(Bytes name) noexcept {
@@ -388,15 +399,19 @@ HttpCacheState::Found HttpCacheState::find(const RequestView& request, std::stri
 Reply HttpCacheState::make_reply(const RequestView& request, const KeptReply& kept, Instant now,
                                  Bytes status) {
   const Duration age = now - kept.made_at;
-  const http::Validators validators{.entity_tag = kept.entity_tag, .modified_s = kept.modified_s};
+  const http::Validators validators{
+      .entity_tag = kept.entity_tag, .modified_s = kept.modified_s, .is_version = kept.has_version};
+  Bytes matched;
   const bool is_not_modified =
-      kept.status == 200 &&
-      http::evaluate_conditions(request.head(), validators) == http::Condition::not_modified;
+      kept.status == 200 && http::evaluate_conditions(request.head(), validators, &matched) ==
+                                http::Condition::not_modified;
   Reply reply(is_not_modified ? 304 : kept.status);
   if (is_not_modified) {
     count(counts.not_modified);
     PreparedReply::append_fields(reply, kept.fields_not_modified);
+    if (kept.has_version) name_matched(reply, matched);
   } else {
+    PreparedReply::set_has_version(reply, kept.has_version);
     if (!kept.type.empty()) reply.set_content_type(kept.type);
     PreparedReply::append_fields(reply, kept.fields);
     PreparedReply::set_content(reply, Text(kept.content));
@@ -539,15 +554,19 @@ void HttpCacheState::take_reply(const RequestView& request, const session::Reque
   page.end();
   if (reply.invalid()) return;
   if (is_kept && reply.status() == 200) {
-    http::Validators validators{.entity_tag = find_field(reply.fields(), "ETag").value_or(Bytes())};
+    http::Validators validators{.entity_tag = find_field(reply.fields(), "ETag").value_or(Bytes()),
+                                .is_version = PreparedReply::has_version(reply)};
     if (const auto modified = find_field(reply.fields(), "Last-Modified")) {
       validators.modified_s = http::parse_date(*modified);
     }
-    if (http::evaluate_conditions(request.head(), validators) == http::Condition::not_modified) {
+    Bytes matched;
+    if (http::evaluate_conditions(request.head(), validators, &matched) ==
+        http::Condition::not_modified) {
       Reply shorter(304);
       for_each_line(reply.fields(), [&](Bytes name, Bytes, Bytes line) {
         if (is_of_not_modified(name)) PreparedReply::append_fields(shorter, line);
       });
+      if (validators.is_version) name_matched(shorter, matched);
       reply = std::move(shorter);
     }
   }
@@ -611,6 +630,7 @@ bool HttpCacheState::keep(const RequestView& request, PageRequest& page, Reply& 
     kept->fields += line;
     PreparedReply::append_fields(reply, line);
   }
+  kept->has_version = PreparedReply::has_version(reply);
   kept->entity_tag = std::string(find_field(kept->fields, "ETag").value_or(Bytes()));
   if (const auto modified = find_field(kept->fields, "Last-Modified")) {
     kept->modified_s = http::parse_date(*modified);

@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "katana/http/handlers/preconditions.hpp"
 #include "katana/http/middleware/cache_control.hpp"
 #include "katana/http/middleware/compression.hpp"
 #include "katana/net/reactor/sleep.hpp"
@@ -25,6 +26,7 @@ class HttpCacheTest : public ::testing::Test {
     reply.set_status(status);
     if (!field.empty()) reply.add_field(field, value);
     for (const auto& [name, content] : fields) reply.add_field(name, content);
+    if (version != 0) reply.set_version(version);
     return reply;
   }
   Task<Reply> slow_page() {
@@ -65,6 +67,7 @@ class HttpCacheTest : public ::testing::Test {
 
   HttpCache cache;
   int calls = 0;
+  int version = 0;
   unsigned status = 200;
   unsigned write_status = 204;
   std::string control = "max-age=60";
@@ -251,6 +254,25 @@ TEST_F(HttpCacheTest, a_client_that_has_it_is_told_so) {
   cache.clear();
   EXPECT_EQ(server().get("/page").header("etag"), "\"v7\"");
   EXPECT_EQ(server().get("/page", {{"If-None-Match", "\"v7\""}}).status(), 304u);
+}
+
+TEST_F(HttpCacheTest, a_version_that_was_compressed_on_the_way_is_known_again) {
+  compresses_in_front = true;
+  version = 7;
+  const testing::TestFields gzip{{"Accept-Encoding", "gzip"}};
+  for (int round = 0; round < 2; ++round) {  // the handler's reply, then the one that is kept
+    EXPECT_EQ(server().get("/page", gzip).header("etag"), "\"7+gzip\"");
+    const testing::TestReply same =
+        server().get("/page", {{"Accept-Encoding", "gzip"}, {"If-None-Match", "\"7+gzip\""}});
+    EXPECT_EQ(same.status(), 304u);
+    EXPECT_EQ(same.header("etag"), "\"7+gzip\"");
+  }
+  EXPECT_EQ(calls, 1);
+  cache.clear();
+  const testing::TestReply first =
+      server().get("/page", {{"Accept-Encoding", "gzip"}, {"If-None-Match", "\"7+gzip\""}});
+  EXPECT_EQ(first.status(), 304u) << "also when the handler had to run";
+  EXPECT_EQ(first.header("etag"), "\"7+gzip\"");
 }
 
 TEST_F(HttpCacheTest, a_page_without_a_date_is_sent_whatever_date_a_client_names) {

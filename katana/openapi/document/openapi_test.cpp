@@ -242,6 +242,18 @@ TEST(OpenApiDocument, has_what_the_signature_of_a_handler_says) {
       R"({"$ref":"#/components/schemas/Problem"})");
 }
 
+TEST(OpenApiDocument, preconditions_bring_their_refusals_and_the_field_that_is_required) {
+  const Value document = document_of([](Routes& routes) {
+    routes.get("/a", [](Preconditions) { return Reply(204); }, {.id = "getA"});
+    routes.put("/a", [](RequiredPreconditions) { return Reply(204); }, {.id = "putA"});
+  });
+  EXPECT_NE(at(document, "/paths/~1api~1a/get/responses/412"), "nothing");
+  EXPECT_EQ(at(document, "/paths/~1api~1a/get/responses/428"), "nothing");
+  EXPECT_NE(at(document, "/paths/~1api~1a/put/responses/428"), "nothing");
+  EXPECT_EQ(at(document, "/paths/~1api~1a/put/parameters/0/name"), R"("If-Match")");
+  EXPECT_EQ(at(document, "/paths/~1api~1a/put/parameters/0/required"), "true");
+}
+
 TEST(OpenApiDocument, content_brings_its_schema_its_example_and_its_refusals) {
   const Value document = document_of([](Routes& routes) {
     routes.post("/items", add_item, {.id = "addItem", .example = to_value(Part{"wheel"})});

@@ -159,6 +159,7 @@ struct SignatureWords {
   std::vector<std::string> form_objects = {};   // members of it that are sent as deepObject
   bool is_merge_patch = false;                  // `content` is one (RFC 7396)
   std::vector<ContentWords> contents = {};      // instead of `content`: several media types
+  std::vector<unsigned> problems = {};          // statuses that its parameters answer with
 };
 
 // Replies, for Operation::replies.

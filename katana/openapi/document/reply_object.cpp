@@ -36,6 +36,7 @@ std::vector<unsigned> problems_of(const SignatureWords& words, const Operation& 
                                   const std::vector<const SecurityDocumentation*>& security) {
   std::vector<unsigned> problems = operation.problems;
   problems.push_back(400);
+  problems.insert(problems.end(), words.problems.begin(), words.problems.end());
   for (const SecurityDocumentation* const each : security) {
     if (!each->schemes.empty()) problems.push_back(401);
     if (each->decides) problems.push_back(403);

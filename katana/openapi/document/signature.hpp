@@ -5,6 +5,7 @@
 //   Json<T>, FormFields<T>, NestedForm<T>     the content
 //   JsonOf, RawOf, ContentOf                  the content, under each of its media types
 //   a FromRequest<T>                          the parameters of its from()
+//   Preconditions                             412; RequiredPreconditions also If-Match and 428
 //   Json<T>, Created<T> as a result           the reply
 //
 // Owns       what it makes.
@@ -29,6 +30,7 @@
 #include "katana/http/handlers/json.hpp"
 #include "katana/http/handlers/nested_query.hpp"
 #include "katana/http/handlers/parameters.hpp"
+#include "katana/http/handlers/preconditions.hpp"
 #include "katana/openapi/document/operation.hpp"
 
 namespace katana::openapi {
@@ -127,6 +129,23 @@ struct Words<P> {
     using Parameters = typename katana::detail::FromSignature<P>::Parameters;
     add_parameters(schemas, words, static_cast<Parameters*>(nullptr));
     if constexpr (requires { FromRequest<P>::describe(words); }) FromRequest<P>::describe(words);
+  }
+};
+// If-Match and its like are no parameters in the document: what draws requests from it has no tag
+// that fits.
+template <>
+struct Words<Preconditions> {
+  static void add(Schemas&, SignatureWords& words) { words.problems.push_back(412); }
+};
+template <>
+struct Words<RequiredPreconditions> {
+  static void add(Schemas&, SignatureWords& words) {
+    words.problems.insert(words.problems.end(), {412, 428});
+    words.parameters.push_back({.name = "If-Match",
+                                .in = "header",
+                                .required = true,
+                                .description = "The ETag of the resource that is changed.",
+                                .schema = Object{{"type", "string"}}});
   }
 };
 template <class T>

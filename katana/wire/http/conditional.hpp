@@ -3,15 +3,17 @@
 // Owns      nothing.
 // Borrows   its arguments for the call.
 // Thread    any; there is no state.
-// Allocates never.
+// Allocates coded_tag(): its text.
 // Fails     never: a malformed condition is one that does not hold, and a malformed date is none.
 // Invariant the order of evaluation is that of §13.2.2, whatever the order of the fields.
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <span>
 
 #include "katana/base/text/bytes.hpp"
+#include "katana/base/text/text.hpp"
 #include "katana/wire/http/head.hpp"
 
 namespace katana::http {
@@ -22,6 +24,9 @@ struct Validators {
   // Unix time. Empty: it is not known, and conditions on it count for nothing (RFC 9110 §13.1.3).
   std::optional<std::int64_t> modified_s = {};
   bool is_strong = false;  // the date changes whenever a single byte does
+  // The tag names the state of the resource, which its compressed representations share: tags that
+  // coded_tag() made of it match, too.
+  bool is_version = false;
 };
 
 //   proceed            the request is to be served
@@ -31,7 +36,31 @@ enum class Condition : std::uint8_t { proceed, not_modified, failed };
 
 // If-Match, If-Unmodified-Since, If-None-Match and If-Modified-Since of a request for a
 // representation that exists. OPTIONS, TRACE and CONNECT, which select none, have no conditions.
-[[nodiscard]] Condition evaluate_conditions(const Head& head, const Validators& now) noexcept;
+// `matched` becomes the tag of If-None-Match that is the present one, unless it is "*".
+[[nodiscard]] Condition evaluate_conditions(const Head& head, const Validators& now,
+                                            Bytes* matched = nullptr) noexcept;
+
+enum class ConditionField : std::uint8_t {
+  if_match,
+  if_none_match,
+  if_modified_since,
+  if_unmodified_since,
+};
+// One line of a request that is one of them; other names: nothing.
+struct ConditionLine {
+  ConditionField field = {};
+  Bytes value;
+};
+[[nodiscard]] std::optional<ConditionField> condition_field(Bytes name) noexcept;
+
+// The same for lines that were kept, of GET or HEAD (`is_read`) or another method. `now` is null
+// where nothing is: If-Match then fails and If-None-Match holds, "*" included.
+[[nodiscard]] Condition evaluate_conditions(std::span<const ConditionLine> lines, bool is_read,
+                                            const Validators* now,
+                                            Bytes* matched = nullptr) noexcept;
+
+// The strong tag of a version in a content coding: "7" is "7+gzip". The version has no '+'.
+[[nodiscard]] Text coded_tag(Bytes tag, Bytes coding);
 
 // If-Range: whether a Range field counts. True also without one.
 [[nodiscard]] bool range_applies(const Head& head, const Validators& now) noexcept;
