@@ -29,6 +29,7 @@
 #include "katana/http/handlers/reply.hpp"
 #include "katana/http/handlers/request.hpp"
 #include "katana/http/handlers/router.hpp"
+#include "katana/http/handlers/save_content.hpp"
 #include "katana/http/handlers/security.hpp"
 #include "katana/http/handlers/streaming.hpp"
 #include "katana/http/middleware/cache_control.hpp"

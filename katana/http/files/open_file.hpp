@@ -70,7 +70,12 @@ class Folder {
   // relative; symbolic links are followed as long as they stay beneath.
   Result<Found> find(const char* path) const;
 
+  // Files that a NewFile of a process that was killed left behind. Call it before the first one: at
+  // the start of a program that alone writes to the folder.
+  Result<std::size_t> remove_partial_files() const;
+
  private:
+  friend class NewFile;
   explicit Folder(Descriptor descriptor) noexcept : descriptor_(std::move(descriptor)) {}
   Descriptor descriptor_;
 };

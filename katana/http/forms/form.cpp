@@ -10,6 +10,7 @@
 #include <optional>
 #include <utility>
 
+#include "katana/base/system/propagate.hpp"
 #include "katana/http/handlers/framework_problems.hpp"
 
 namespace katana {
@@ -193,6 +194,35 @@ Result<std::string> FormPart::content() const {
     return fail(Code::data_loss, "cannot read a part of a form from its temporary file");
   }
   return all;
+}
+
+SaveResult FormPart::save_to(const Folder& folder, std::string as,
+                             const SaveOptions& options) const {
+  if (options.bytes_max && size > *options.bytes_max) {
+    return std::unexpected(detail::save_too_large(*options.bytes_max));
+  }
+  const auto store = [&]() -> Result<void> {
+    KATANA_TRY(NewFile created, NewFile::create(folder, as));
+    KATANA_TRY_DONE(created.append(text));
+    std::string piece;
+    for (std::uint64_t at = 0; in_file() && at < size; at += piece.size()) {
+      piece.resize(static_cast<std::size_t>(std::min<std::uint64_t>(size - at, 64 * 1024)));
+      if (!file->read(file_offset + at, piece)) {
+        return fail(Code::data_loss, "cannot read a part of a form from its temporary file");
+      }
+      KATANA_TRY_DONE(created.append(piece));
+    }
+    if (options.sync) {
+      KATANA_TRY_DONE(created.sync());
+    }
+    KATANA_TRY_DONE(created.publish(options.existing));
+    if (options.sync) {
+      KATANA_TRY_DONE(created.sync_name());
+    }
+    return {};
+  };
+  if (auto stored = store(); !stored) return std::unexpected(detail::reply_of_save(stored.error()));
+  return SavedFile{.name = std::move(as), .size = size};
 }
 
 const FormPart* Form::find(Bytes name) const noexcept {

@@ -30,6 +30,7 @@
 #include "katana/http/forms/form_limits.hpp"
 #include "katana/http/handlers/reply.hpp"
 #include "katana/http/handlers/request.hpp"
+#include "katana/http/handlers/save_content.hpp"
 #include "katana/http/handlers/streaming.hpp"
 #include "katana/wire/http/multipart.hpp"
 
@@ -80,6 +81,9 @@ struct FormPart {
   bool in_file() const noexcept { return file != nullptr; }
   // The content from memory or the file. An Error: the file cannot be read.
   Result<std::string> content() const;
+  // Stores it as a file of the folder, as ContentReader::save_to() does; at once, on this thread.
+  // `options.pool` is not used.
+  SaveResult save_to(const Folder& folder, std::string as, const SaveOptions& options = {}) const;
 };
 
 // A whole form.

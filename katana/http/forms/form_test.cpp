@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "katana/http/files/folder_test.hpp"
 #include "katana/http/handlers/exchange_fixture_test.hpp"
 
 namespace katana {
@@ -179,6 +180,27 @@ TEST_F(FormTest, what_is_no_form_is_refused) {
   EXPECT_EQ(upload("no form").status, 400u);
   EXPECT_EQ(upload(part("a", "1")).status, 400u);
   EXPECT_EQ(upload("--B\r\nno head\r\n\r\n").status, 400u);
+}
+
+TEST_F(FormTest, a_part_is_saved_as_a_file_whether_it_is_in_memory_or_not) {
+  const std::string large(50'000, 'y');
+  for (const std::size_t memory : {std::size_t{1} << 20, std::size_t{16}}) {
+    limits_.memory_bytes_max = memory;
+    upload(part("first", "one two three four five") + part("f", large) + "--B--\r\n");
+    ASSERT_EQ(form_.parts.size(), 2u);
+    EXPECT_EQ(form_.parts[1].in_file(), memory == 16);
+    const TestFolder files;
+    const Result<Folder> folder = Folder::open(files.path());
+    for (const FormPart& each : form_.parts) {
+      const SaveResult saved = each.save_to(*folder, each.name, {.sync = true});
+      ASSERT_TRUE(saved);
+      EXPECT_EQ(saved->size, each.size);
+      EXPECT_EQ(std::filesystem::file_size(files.path(each.name)), each.size);
+    }
+    EXPECT_EQ(form_.parts[1].save_to(*folder, "../f").error().status(), 400u);
+    EXPECT_EQ(form_.parts[1].save_to(*folder, "g", {.bytes_max = 9}).error().status(), 413u);
+    EXPECT_FALSE(std::filesystem::exists(files.path("g")));
+  }
 }
 
 }  // namespace

@@ -27,8 +27,10 @@
 #include <coroutine>
 #include <cstdint>
 #include <exception>
+#include <expected>
 #include <memory>
 #include <optional>
+#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -43,6 +45,8 @@ namespace katana {
 
 class ContentReader;
 class ReplyWriter;
+struct SavedFile;
+struct SaveOptions;
 
 namespace detail {
 
@@ -176,6 +180,10 @@ class ContentReader {
         *stream_, [](void* visitor, Bytes piece) { (*static_cast<Visitor*>(visitor))(piece); },
         &visit};
   }
+  // Stores all that is left as a file; see save_content.hpp. `folder` outlives the call.
+  Task<std::expected<SavedFile, Reply>> save_to(const Folder& folder, std::string name);
+  Task<std::expected<SavedFile, Reply>> save_to(const Folder& folder, std::string name,
+                                                SaveOptions options);
   // Everything has been received; what read() did not return yet comes with the next one.
   bool ended() const noexcept { return stream_->ended_; }
   // What the handler keeps of what it has read, which counts as memory that the client holds.

@@ -1,0 +1,73 @@
+// NewFile: a file that has its name only once it is whole.
+//
+//   Result<NewFile> file = NewFile::create(folder, "report.pdf");
+//   if (auto added = file->append(piece); !added) …
+//   if (auto named = file->publish(Existing::replace); !named) …
+//
+// It is written as ".katana-….part" in the folder, and renamed by publish().
+//
+// Owns       its descriptor, and the file until publish().
+// Borrows    the folder.
+// Thread     one at a time.
+// Allocates  names.
+// Fails      invalid_argument: the name is no plain name; already_exists: Existing::refuse, or a
+//            folder has the name; resource_exhausted: the disk or a quota is full; otherwise
+//            unavailable.
+// Invariant  nobody sees part of a file under its name. Without publish() nothing is left. The name
+//            leads to no other folder.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "katana/base/system/result.hpp"
+#include "katana/base/text/bytes.hpp"
+#include "katana/http/files/open_file.hpp"
+
+namespace katana {
+
+// What becomes of a file that has the name already.
+enum class Existing : std::uint8_t { replace, refuse };
+
+// Whether `name` is the name of a file in a folder: neither a path, nor ".", nor "..", of at most
+// 255 bytes without control characters, and none of NewFile's own.
+bool is_file_name(Bytes name) noexcept;
+
+class NewFile {
+ public:
+  // Only the user of the process may read it.
+  static Result<NewFile> create(const Folder& folder, std::string name);
+
+  NewFile(NewFile&& other) noexcept;
+  NewFile& operator=(NewFile&&) = delete;
+  ~NewFile();
+
+  Result<void> append(Bytes content);
+  std::uint64_t size() const noexcept { return size_; }
+  // Waits until the disk has the content. Without it a loss of power may leave an empty file under
+  // the name.
+  Result<void> sync() const { return sync(file_.get()); }
+  // Waits until the disk has the name. Behind publish().
+  Result<void> sync_name() const { return sync(folder_.get()); }
+  // For a thread that may wait, as sync() and sync_name(); `descriptor` is a copy of theirs.
+  static Result<void> sync(int descriptor);
+  Result<Descriptor> copy_of_file() const { return copy(file_); }
+  Result<Descriptor> copy_of_folder() const { return copy(folder_); }
+
+  Result<void> publish(Existing existing);
+
+ private:
+  NewFile(Descriptor folder, Descriptor file, std::string partial, std::string name) noexcept;
+  static Result<Descriptor> copy(const Descriptor& of);
+
+  Descriptor folder_;
+  Descriptor file_;
+  std::string partial_;  // empty: it is published
+  std::string name_;
+  std::uint64_t size_ = 0;
+};
+
+}  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

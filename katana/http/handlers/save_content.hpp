@@ -1,0 +1,65 @@
+// save_to(): the content of a request as a file in a folder, streamed.
+//
+//   router.put("/files/{name}", [&folder](Path<std::string> name, ContentReader content,
+//                                         ReplyWriter reply) -> Task<void> {
+//     const auto saved = co_await content.save_to(folder, *name);
+//     …                                            // saved->size, or saved.error(), a Reply
+//   });
+//
+//   400  the name is no plain name: a path, "..", control characters, more than 255 bytes
+//   409  the name is taken, and SaveOptions::existing is refuse; or a folder has it
+//   413  the content has more than bytes_max; the limit of the route applies as well
+//   507  the disk or a quota is full
+//   503  the file cannot be written for another reason, which is the cause() of the reply
+//
+// Owns       the file until it is whole (http/files/new_file.hpp).
+// Borrows    the folder and the pool.
+// Thread     its reactor's, which writes to the page cache; with a pool, that syncs.
+// Allocates  a piece of the content at a time.
+// Fails      by a Reply, as above.
+// Invariant  the file has its name only once it is whole: when the client leaves, the limit is
+//            passed or the handler's time is up, nothing is left.
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <optional>
+#include <string>
+
+#include "katana/base/coroutine/task.hpp"
+#include "katana/http/files/new_file.hpp"
+#include "katana/http/handlers/reply.hpp"
+#include "katana/http/handlers/streaming.hpp"
+
+namespace katana {
+
+namespace thread {
+class Pool;
+}
+
+struct SaveOptions {
+  // No limit of its own: that of the route (RouteDefaults::streamed_bytes_max).
+  std::optional<std::uint64_t> bytes_max = {};
+  Existing existing = Existing::replace;
+  // The disk has content and name before the reply (fsync).
+  bool sync = false;
+  // Whose threads wait for the disk; null: the reactor does, with all that it serves.
+  thread::Pool* pool = nullptr;
+};
+
+struct SavedFile {
+  std::string name;
+  std::uint64_t size = 0;
+};
+
+using SaveResult = std::expected<SavedFile, Reply>;
+
+namespace detail {
+// The reply that stands for an Error of NewFile.
+Reply reply_of_save(const Error& error);
+Reply save_too_large(std::uint64_t bytes_max);
+}  // namespace detail
+
+}  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0
