@@ -16,6 +16,10 @@ namespace katana {
 // `type` without parameters: "application/json". Parameters of a range but its weight do not count.
 bool accepts(std::optional<Bytes> field, Bytes type) noexcept;
 
+// Whether a client takes a page rather than JSON, as a browser does that follows a link: the field
+// names text/html, and JSON has less weight or is not named. False without a field.
+bool prefers_html(std::optional<Bytes> field) noexcept;
+
 }  // namespace katana
 
 // SPDX-License-Identifier: Apache-2.0

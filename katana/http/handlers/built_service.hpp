@@ -35,6 +35,7 @@ struct ServiceParts {
   bool development = false;
   RouteDefaults defaults;
   const Middleware* innermost = nullptr;  // one of the above
+  const Middleware* error_documents = nullptr;  // likewise
   ReplyChecks reply_checks = ReplyChecks::off;
 };
 

@@ -299,6 +299,12 @@ Router& Router::innermost(Middleware middleware) {
   return *this;
 }
 
+Router& Router::error_documents(ErrorForm form) {
+  parts_->middleware.push_back(detail::error_documents(std::move(form)));
+  parts_->error_documents = &parts_->middleware.back();
+  return *this;
+}
+
 Result<Service> Router::build() && {
   RouteTable table = std::move(parts_->table).build();
   for (std::uint32_t index = 0; index < parts_->routes.size(); ++index) {
@@ -308,6 +314,11 @@ Result<Service> Router::build() && {
     NeedsCheck(parts_->routes[index], parts_->services, parts_->mistakes).run();
     parts_->routes[index].services = parts_->services;
     parts_->routes[index].development = parts_->development;
+    if (parts_->error_documents == nullptr) continue;
+    // Behind what compresses and counts, and in front of what compares replies with a document.
+    std::vector<const Middleware*>& all = parts_->routes[index].middleware;
+    const bool has_innermost = !all.empty() && all.back() == parts_->innermost;
+    all.insert(all.end() - (has_innermost ? 1 : 0), parts_->error_documents);
   }
   for (const auto& make : parts_->make_documents) {
     auto made = make();
@@ -326,6 +337,9 @@ Result<Service> Router::build() && {
       detail::BuiltService{.table = std::move(table),
                            .parts = std::make_shared<detail::ServiceParts>(std::move(*parts_))});
   built->fallback.middleware = in_order(middleware_);
+  if (built->parts->error_documents != nullptr) {
+    built->fallback.middleware.push_back(built->parts->error_documents);
+  }
   return Service(std::move(built));
 }
 

@@ -30,6 +30,7 @@
 #include "katana/base/system/result.hpp"
 #include "katana/http/files/file_options.hpp"
 #include "katana/http/handlers/decompression.hpp"
+#include "katana/http/handlers/error_documents.hpp"
 #include "katana/http/handlers/from_request.hpp"
 #include "katana/http/handlers/function_checks.hpp"
 #include "katana/http/handlers/handler.hpp"
@@ -249,6 +250,9 @@ class Router : public Group {
   // Behind the middleware of every route that is added after this call: its `after` and `amend` see
   // what handlers answer before anybody else does. One; the last call counts.
   Router& innermost(Middleware middleware);
+  // The form of all error documents: of handlers, middleware, refusals and unknown paths; see
+  // error_documents.hpp. The last call counts.
+  Router& error_documents(ErrorForm form);
   // Applies to routes of openapi::ContractRoutes that are added after this call and do not say
   // otherwise. openapi::check_replies() covers the service's own documents as well.
   Router& check_replies(ReplyChecks checks) noexcept;
