@@ -6,6 +6,7 @@
 
 #include "katana/identity/sessions/database/session_table.hpp"
 #include "katana/identity/sessions/form_token.hpp"
+#include "katana/identity/sessions/login_page.hpp"
 #include "katana/identity/sessions/memory_store.hpp"
 #include "katana/identity/sessions/sessions.hpp"
 

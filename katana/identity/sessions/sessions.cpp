@@ -101,6 +101,14 @@ Middleware Sessions::require_login() const {
           .phase = Phase::identity};
 }
 
+Middleware Sessions::require_login(LoginPage page) const {
+  Middleware redirects = login_page(std::move(page));
+  Middleware required = require_login();
+  required.after = std::move(redirects.after);
+  required.mistake = std::move(redirects.mistake);
+  return required;
+}
+
 Task<Result<std::int64_t>> Sessions::end_all(std::string issuer, std::string principal) const {
   if (manager_->store == nullptr) {
     co_return fail(Code::unsupported,

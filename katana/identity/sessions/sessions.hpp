@@ -28,6 +28,7 @@
 
 #include "katana/base/system/result.hpp"
 #include "katana/http/handlers/middleware.hpp"
+#include "katana/identity/sessions/login_page.hpp"
 #include "katana/identity/sessions/session_options.hpp"
 #include "katana/identity/sessions/store.hpp"
 #include "katana/identity/sessions/user_session.hpp"
@@ -45,6 +46,8 @@ class Sessions {
   Middleware middleware() const;
   // Behind it: session_principal(), which an OpenAPI document tells of as a key in a cookie.
   Middleware require_login() const;
+  // The same, and a browser is sent to the page (login_page.hpp).
+  Middleware require_login(LoginPage page) const;
   // All sessions of a principal, for when a password changes or an account is closed. Of
   // in_cookies(): Code::unsupported.
   Task<Result<std::int64_t>> end_all(std::string issuer, std::string principal) const;
