@@ -26,6 +26,8 @@ Result<void> ApplicationCore::start_redis(registry::Registry& registry) {
     registry.instance<redis::Client>(redis_->client());
     if (auto added = add_redis(*redis_, "redis"); !added) return added;
   }
+  if (redis_ == nullptr)
+    registry.absent<redis::Client>("the program has no Redis: set 'redis.url'");
   if (!present->cache.redis.given()) return {};
   auto made = ProgramRedis::make(present->cache.redis, "cache.redis", log_->logger("redis"));
   if (!made) return std::unexpected(made.error());

@@ -27,6 +27,14 @@ Result<void> ApplicationCore::start_services() {
     registry.instance<database::Database>(*database_);
     queues_.open(*database_, settings()->queue);
     registry.instance<queue::JobQueue>(queues_.queue());
+  } else {
+    const char* const remedy = "the program has no database: set 'database.url'";
+    registry.absent<database::Database>(remedy);
+    registry.absent<queue::JobQueue>(remedy);
+  }
+  if (!options_.http_client) {
+    registry.absent<client::HttpClient>(
+        "the program has none: set ApplicationOptions::http_client");
   }
   if (options_.http_client) {
     client::HttpClientOptions how = settings()->client;
@@ -44,6 +52,8 @@ Result<void> ApplicationCore::start_services() {
   if (auto started = start_idempotency(registry); !started) return started;
   register_settings(registry);
   if (auto started = start_authentication(registry); !started) return started;
+  registry.absent<bus::Bus>(
+      "the program has no bus: add the part memory_bus(), or that of a system");
   for (const auto& part : parts_.all()) part->provide(registry);
   if (add_services_) {
     if (auto added = add_services_(registry); !added) return added;

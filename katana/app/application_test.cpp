@@ -1,5 +1,7 @@
 // Application: a whole program in this process, on real sockets and in a folder of its own.
 #include "katana/app/application.hpp"
+#include "katana/http/client/http_client.hpp"
+#include "katana/identity/sessions/sessions.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -121,6 +123,27 @@ TEST_F(ApplicationTest, a_service_that_fails_ends_the_start_and_what_was_started
   EXPECT_THAT(started.error().describe(), HasSubstr("'services' did not start"));
   EXPECT_THAT(started.error().describe(), HasSubstr("no users today"));
   EXPECT_EQ(stopped, !app.startup().reports().empty() && stopped);
+}
+
+TEST_F(ApplicationTest, a_service_that_is_switched_off_ends_the_start_by_name_call_and_setting) {
+  const auto refusal_of = [&](auto use) {
+    Application<> app({.name = "plain"});
+    app.routes([use](const registry::Services& services, Router&) { use(services); });
+    const auto started = app.start(line());
+    return started ? std::string("it started") : started.error().describe();
+  };
+  const std::string database =
+      refusal_of([](const auto& services) { (void)services.template get<database::Database>(); });
+  EXPECT_THAT(database, HasSubstr("get<katana::database::Database>() at application_test.cpp:"));
+  EXPECT_THAT(database, HasSubstr("set 'database.url'"));
+  EXPECT_THAT(
+      refusal_of([](const auto& services) { (void)services.template get<sessions::Sessions>(); }),
+      HasSubstr("set 'sessions.store'"));
+  EXPECT_THAT(refusal_of([](const auto& services) { (void)services.template get<bus::Bus>(); }),
+              HasSubstr("memory_bus()"));
+  EXPECT_THAT(
+      refusal_of([](const auto& services) { (void)services.template get<client::HttpClient>(); }),
+      HasSubstr("ApplicationOptions::http_client"));
 }
 
 TEST_F(ApplicationTest, a_part_of_the_program_is_there_before_the_routes) {

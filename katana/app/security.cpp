@@ -167,8 +167,16 @@ Result<void> Security::check(const ApplicationSettings& settings, bool has_datab
 }
 
 void Security::register_in(registry::Registry& registry) {
-  if (sessions_) registry.instance<sessions::Sessions>(*sessions_);
-  if (audit_ != nullptr) registry.instance<audit::AuditLog>(*audit_);
+  if (sessions_) {
+    registry.instance<sessions::Sessions>(*sessions_);
+  } else {
+    registry.absent<sessions::Sessions>("sessions are switched off: set 'sessions.store'");
+  }
+  if (audit_ != nullptr) {
+    registry.instance<audit::AuditLog>(*audit_);
+  } else {
+    registry.absent<audit::AuditLog>("there is no audit log: set 'audit.file'");
+  }
 }
 
 // A warning: what was refused is known when somebody acts again, and nobody would if this process

@@ -18,8 +18,9 @@ std::string place_of(const Entry& entry) {
 
 class Planner {
  public:
-  explicit Planner(std::vector<Entry>& entries)
+  Planner(std::vector<Entry>& entries, std::span<const AbsentService> absent)
       : entries_(entries),
+        absent_(absent),
         marks_(entries.size(), Mark::unseen),
         scoped_need_(entries.size()),
         in_circle_(entries.size()) {}
@@ -60,6 +61,12 @@ class Planner {
     for (const Entry& entry : entries_) {
       for (const Need& need : entry.needs) {
         if (need.kind == NeedKind::optional || find(need.type) != nullptr) continue;
+        const auto off = std::ranges::find(absent_, need.type, &AbsentService::type);
+        if (off != absent_.end()) {
+          problems_.push_back(fmt::format("{} needs '{}', which is not registered: {}",
+                                          named(entry), need.type->name, off->remedy));
+          continue;
+        }
         problems_.push_back(
             fmt::format("{0} needs '{1}', which is not registered. Register it{2}", named(entry),
                         need.type->name,
@@ -181,6 +188,7 @@ class Planner {
   }
 
   std::vector<Entry>& entries_;
+  std::span<const AbsentService> absent_;
   std::vector<Mark> marks_;
   std::unordered_map<const TypeInfo*, std::uint32_t> indices_;
   std::vector<std::uint32_t> trail_;
@@ -192,8 +200,9 @@ class Planner {
 
 }  // namespace
 
-Result<std::vector<std::uint32_t>> plan(std::vector<Entry>& entries) {
-  return Planner(entries).run();
+Result<std::vector<std::uint32_t>> plan(std::vector<Entry>& entries,
+                                        std::span<const AbsentService> absent) {
+  return Planner(entries, absent).run();
 }
 
 std::string needs_text(const Entry& entry) {

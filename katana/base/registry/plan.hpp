@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "katana/base/registry/entry.hpp"
+#include "katana/base/registry/singletons.hpp"
 #include "katana/base/system/result.hpp"
 
 namespace katana::registry::detail {
@@ -21,7 +22,8 @@ namespace katana::registry::detail {
 inline constexpr std::size_t problems_max = 16;
 
 // Indices of `entries`. Settles the lifetime of aliases on the way.
-Result<std::vector<std::uint32_t>> plan(std::vector<Entry>& entries);
+Result<std::vector<std::uint32_t>> plan(std::vector<Entry>& entries,
+                                        std::span<const AbsentService> absent);
 
 // " (needs 'A' and 'B')"; empty if it needs nothing.
 std::string needs_text(const Entry& entry);

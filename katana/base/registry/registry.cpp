@@ -51,9 +51,9 @@ Result<std::unique_ptr<Services>> Registry::seal() && {
   if (auto applied = apply_overrides(); !applied) {
     return std::unexpected(std::move(applied).error());
   }
-  auto order = detail::plan(entries_);
+  auto order = detail::plan(entries_, absent_);
   if (!order) return std::unexpected(std::move(order).error());
-  std::unique_ptr<Services> services(new Services(std::move(entries_), *order));
+  std::unique_ptr<Services> services(new Services(std::move(entries_), *order, std::move(absent_)));
   if (auto made = services->make_singletons(); !made) {
     return std::unexpected(std::move(made).error());
   }

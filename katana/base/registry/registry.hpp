@@ -29,6 +29,7 @@
 
 #include <memory>
 #include <source_location>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -102,6 +103,13 @@ class Registry {
     overrides_.push_back({instance_of<T>(object, where), false});
   }
 
+  // T is not registered because it is switched off, and `remedy` switches it on: for messages.
+  // Nothing where T is registered.
+  template <class T>
+  void absent(std::string remedy) {
+    absent_.push_back({type_info_of<T>(), std::move(remedy)});
+  }
+
   // Checks what was registered, and makes the singletons in the order of their needs; what nobody
   // needs, in the order of registration.
   Result<std::unique_ptr<Services>> seal() &&;
@@ -140,6 +148,7 @@ class Registry {
 
   std::vector<detail::Entry> entries_;
   std::vector<Override> overrides_;
+  std::vector<AbsentService> absent_;
 };
 
 }  // namespace katana::registry

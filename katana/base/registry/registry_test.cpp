@@ -149,11 +149,44 @@ TEST(Registry, a_slot_of_what_nobody_registered_is_an_error_that_names_what_ther
       << slot.error().describe();
 }
 
-TEST(RegistryDeathTest, getting_what_is_no_singleton_names_it) {
+template <class Call>
+std::string missing(Call call) {
+  try {
+    call();
+  } catch (const MissingService& missing) {
+    return missing.what();
+  }
+  return "nothing is missing";
+}
+
+TEST(Registry, getting_what_is_no_singleton_names_it_and_the_place_of_the_call) {
   Registry registry;
   const auto services = sealed(std::move(registry));
-  EXPECT_DEATH((void)services->get<Clock>(), "'katana::registry::Clock' is registered as a single");
-  EXPECT_DEATH((void)services->get(Slot<Clock>()), "'katana::registry::Clock' is registered");
+  const std::string text = missing([&] { (void)services->get<Clock>(); });
+  EXPECT_NE(text.find("get<katana::registry::Clock>() at registry_test.cpp:"), std::string::npos)
+      << text;
+  EXPECT_NE(text.find("not registered as a singleton: call singleton<katana::registry::Clock>()"),
+            std::string::npos)
+      << text;
+  EXPECT_EQ(missing([&] { (void)services->get(Slot<Clock>()); }).find("get<katana::registry::Cl"),
+            0u);
+}
+
+TEST(Registry, what_is_switched_off_is_named_with_what_switches_it_on) {
+  Registry registry;
+  registry.absent<Clock>("set 'clock.url'");
+  const auto services = sealed(std::move(registry));
+  const std::string text = missing([&] { (void)services->get<Clock>(); });
+  EXPECT_TRUE(text.ends_with("is not registered as a singleton: set 'clock.url'")) << text;
+  EXPECT_EQ(services->slot<Clock>().error().describe(),
+            "no service 'katana::registry::Clock' is registered: set 'clock.url'");
+  Registry needing;
+  needing.absent<Clock>("set 'clock.url'");
+  needing.singleton<Store>([](Clock&) { return std::unique_ptr<Store>(); });
+  const std::string mistake = refusal(std::move(needing));
+  EXPECT_NE(mistake.find("'katana::registry::Clock', which is not registered: set 'clock.url'"),
+            std::string::npos)
+      << mistake;
 }
 
 TEST(Registry, a_circle_is_named_in_full) {

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "katana/base/registry/plan.hpp"
-#include "katana/base/system/check.hpp"
 
 namespace katana::registry {
 namespace {
@@ -21,7 +20,9 @@ void destroy_all(std::vector<detail::Destroyer>& made) noexcept {
 
 }  // namespace
 
-Services::Services(std::vector<detail::Entry> entries, const std::vector<std::uint32_t>& order) {
+Services::Services(std::vector<detail::Entry> entries, const std::vector<std::uint32_t>& order,
+                   std::vector<AbsentService> absent) {
+  absent_ = std::move(absent);
   entries_.reserve(order.size());
   for (const std::uint32_t each : order) entries_.push_back(std::move(entries[each]));
   for (const detail::Entry& entry : entries_) held_.push_back({entry.type, nullptr});
@@ -102,14 +103,31 @@ Result<detail::Made> Services::make_transient(const TypeInfo* type, Scope* scope
 }
 
 Error Services::unknown(const TypeInfo* type) const {
+  const Bytes how = remedy(type);
+  if (!how.empty()) {
+    return Error(Code::not_found,
+                 fmt::format("no service '{}' is registered: {}", type->name, how));
+  }
   std::string text = fmt::format("no service '{}' is registered; there are:", type->name);
   for (const detail::Entry& entry : entries_) text += fmt::format(" '{}'", entry.type->name);
   return Error(Code::not_found, entries_.empty() ? text + " none" : std::move(text));
 }
 
-void Singletons::refuse(const TypeInfo* type) const noexcept {
-  const std::string condition = fmt::format("'{}' is registered as a singleton", type->name);
-  katana::detail::check_failed("REQUIRE", condition.c_str(), __FILE__, __LINE__);
+Bytes Singletons::remedy(const TypeInfo* type) const noexcept {
+  for (const AbsentService& each : absent_) {
+    if (each.type == type) return each.remedy;
+  }
+  return {};
+}
+
+void Singletons::refuse(const TypeInfo* type, const std::source_location& where) const {
+  const Bytes how = remedy(type);
+  const std::string_view file = where.file_name();
+  throw MissingService(
+      fmt::format("get<{0}>() at {1}:{2}: '{0}' is not registered as a singleton: {3}", type->name,
+                  file.substr(file.rfind('/') + 1), where.line(),
+                  how.empty() ? fmt::format("call singleton<{}>() of the registry", type->name)
+                              : std::string(how)));
 }
 
 std::string Services::describe() const {

@@ -10,9 +10,9 @@
 // Thread     Services: any, for everything but the destructor; nothing changes after seal(). A
 //            Scope: one at a time.
 // Allocates  a lookup never; a Scope one list when its first scoped service is made.
-// Fails      get() of a singleton that nobody registered is a defect of the caller and aborts, by
-//            name; find() is null and slot() an Error then. Factories of scoped and transient
-//            services fail with an Error that names the service and what it needs.
+// Fails      get() of a singleton that is not registered throws MissingService (singletons.hpp);
+//            find() is null and slot() an Error then. Factories of scoped and transient services
+//            fail with an Error that names the service and what it needs.
 // Invariant  what get() and find() return stays where it is until the services end.
 //
 // A lookup by type hashes the address of its TypeInfo into a table that is at most a quarter full.
@@ -55,10 +55,10 @@ class Services : public Singletons {
   using Singletons::get;
   // The same by its place.
   template <class T>
-  T& get(Slot<T> slot) const noexcept {
-    const Held& held = held_at(slot.index_, type_info_of<T>());
+  T& get(Slot<T> slot, std::source_location where = std::source_location::current()) const {
+    const Held& held = held_at(slot.index_, type_info_of<T>(), where);
     if (held.object == nullptr) [[unlikely]]
-      refuse(type_info_of<T>());
+      refuse(type_info_of<T>(), where);
     return *static_cast<T*>(held.object);
   }
   // The place of a service of any lifetime.
@@ -87,11 +87,13 @@ class Services : public Singletons {
   };
 
   // `order` names every entry, each after those that it needs.
-  Services(std::vector<detail::Entry> entries, const std::vector<std::uint32_t>& order);
+  Services(std::vector<detail::Entry> entries, const std::vector<std::uint32_t>& order,
+           std::vector<AbsentService> absent);
 
-  const Held& held_at(std::uint32_t index, const TypeInfo* type) const noexcept {
+  const Held& held_at(std::uint32_t index, const TypeInfo* type,
+                      const std::source_location& where) const {
     if (index >= held_.size() || held_[index].type != type) [[unlikely]]
-      refuse(type);
+      refuse(type, where);
     return held_[index];
   }
 
@@ -128,8 +130,8 @@ class Scope {
     return pointer<T>(get_shared(type_info_of<T>()));
   }
   template <class T>
-  Result<T*> get(Slot<T> slot) {
-    (void)services_.held_at(slot.index_, type_info_of<T>());
+  Result<T*> get(Slot<T> slot, std::source_location where = std::source_location::current()) {
+    (void)services_.held_at(slot.index_, type_info_of<T>(), where);
     return pointer<T>(get_at(slot.index_));
   }
   // A transient service, which may need scoped ones of this scope.

@@ -3,27 +3,44 @@
 // Borrows    the services.
 // Thread     any; nothing changes after seal().
 // Allocates  never.
-// Fails      get() of a singleton that nobody registered is a defect of the caller and aborts, by
-//            name; find() is null then.
+// Fails      get() of a singleton that is not registered throws MissingService; find() is then
+//            null.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <source_location>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "katana/base/registry/type_info.hpp"
 #include "katana/base/system/hints.hpp"
+#include "katana/base/text/bytes.hpp"
 
 namespace katana::registry {
 
+// What get() throws: it names the service, the place of the call, and what registers the service,
+// such as a setting, if that is known. An Application fails to start; a handler answers 500.
+class MissingService : public std::logic_error {
+ public:
+  using std::logic_error::logic_error;
+};
+
+// A service that is switched off, and how to switch it on.
+struct AbsentService {
+  const TypeInfo* type = nullptr;
+  std::string remedy = {};  // "set 'redis.url'"
+};
+
 class Singletons {
  public:
-  // A singleton. REQUIRES that it is registered as one.
+  // A singleton. Throws MissingService.
   template <class T>
-  T& get() const noexcept {
+  T& get(std::source_location where = std::source_location::current()) const {
     void* const object = look_up(type_info_of<T>())->object;
     if (object == nullptr) [[unlikely]]
-      refuse(type_info_of<T>());
+      refuse(type_info_of<T>(), where);
     return *static_cast<T*>(object);
   }
   // A singleton, or null.
@@ -31,6 +48,9 @@ class Singletons {
   T* find() const noexcept {
     return static_cast<T*>(look_up(type_info_of<T>())->object);
   }
+
+  // How to switch on what is not registered; empty: it is not known.
+  Bytes remedy(const TypeInfo* type) const noexcept;
 
  protected:
   struct Found {
@@ -52,12 +72,15 @@ class Singletons {
     }
     return &table_[at];
   }
-  // Aborts with the name of the type, for get() of a service that is not registered.
-  [[noreturn]] KATANA_RARE void refuse(const TypeInfo* type) const noexcept;
+  // Aborts with the name of the type, the caller and the setting to switch on, for get() of a
+  // service that is not registered.
+  [[noreturn]] KATANA_RARE void refuse(const TypeInfo* type,
+                                       const std::source_location& where) const;
 
   unsigned shift_ = 0;
   std::size_t mask_ = 0;
   std::vector<Found> table_;
+  std::vector<AbsentService> absent_;
 };
 
 }  // namespace katana::registry

@@ -89,10 +89,11 @@ class NeedsCheck {
                         "Router::services()",
                         who, need.type->name));
       } else if (!need.is_registered(*services_)) {
-        report(
-            fmt::format("{} takes Inject<{}>, which is not registered as a singleton: call "
-                        "singleton<{}>() of the registry",
-                        who, need.type->name, need.type->name));
+        const Bytes how = services_->remedy(need.type);
+        report(fmt::format(
+            "{} takes Inject<{}>, which is not registered as a singleton: {}", who, need.type->name,
+            how.empty() ? fmt::format("call singleton<{}>() of the registry", need.type->name)
+                        : std::string(how)));
       }
     }
   }
