@@ -111,20 +111,32 @@ class PatternReader {
     }
     if (auto result = check_name(text, segment.text); !result) return result;
     shape_.append(segment.kind == RouteSegmentKind::rest ? "/{...}" : "/{}");
+    shape_.append(segment.suffix);
     return {};
   }
 
-  // One '{' that opens the segment and one '}' that closes it.
+  // One '{' that opens the segment, and one '}', which may have text behind it.
   Result<void> check_braces(Bytes text) const {
     const std::size_t second = text.find_first_of("{}", 1);
     const bool opens = text.starts_with('{');
-    if (opens && text.ends_with('}') && second == text.size() - 1) return {};
+    const bool closes = opens && second != Bytes::npos && text[second] == '}';
+    if (closes && second == text.size() - 1) return {};
+    if (closes && text.find_first_of("{}", second + 1) == Bytes::npos) {
+      if (text.substr(0, second).ends_with("...")) {
+        return refuse(
+            "segment {} \"{}\" takes the rest of the path, and has text behind it; write \"{}\"",
+            segment_count_, text, text.substr(0, second + 1));
+      }
+      if (text.size() - second - 1 <= route_suffix_bytes_max) return {};
+      return refuse("segment {} \"{}\" has more than {} bytes behind its parameter", segment_count_,
+                    text, route_suffix_bytes_max);
+    }
     if (opens && second == Bytes::npos) {
       return refuse("segment {} \"{}\" opens a parameter and does not close it; write \"{}}}\"",
                     segment_count_, text, text);
     }
     return refuse(
-        "segment {} \"{}\" has a brace beside other text, and a parameter is a whole"
+        "segment {} \"{}\" has a brace behind other text, and a parameter begins its"
         " segment; write \"{{name}}\" and take the value apart in the handler",
         segment_count_, text);
   }

@@ -25,17 +25,23 @@ inline constexpr std::size_t route_pattern_bytes_max = 1'024;
 
 namespace detail {
 
-enum class RouteSegmentKind : std::uint8_t { literal, parameter, rest };
+// part: a parameter with text behind it, "{id}.json". choice: of the tree alone.
+enum class RouteSegmentKind : std::uint8_t { literal, parameter, rest, part, choice };
+
+inline constexpr std::size_t route_suffix_bytes_max = 255;
 
 struct RouteSegment {
   RouteSegmentKind kind = RouteSegmentKind::literal;
-  Bytes text;  // of a literal: the segment; otherwise: the name
+  Bytes text;         // of a literal: the segment; otherwise: the name
+  Bytes suffix = {};  // of a part
 };
 
 // REQUIRES: text is a segment of a pattern that add() accepts.
 inline RouteSegment segment_of(Bytes text) noexcept {
   if (!text.starts_with('{')) return {RouteSegmentKind::literal, text};
-  const Bytes name = text.substr(1, text.size() - 2);
+  const std::size_t close = text.find('}');
+  const Bytes name = text.substr(1, close - 1);
+  if (close + 1 != text.size()) return {RouteSegmentKind::part, name, text.substr(close + 1)};
   if (name.ends_with("...")) return {RouteSegmentKind::rest, name.substr(0, name.size() - 3)};
   return {RouteSegmentKind::parameter, name};
 }

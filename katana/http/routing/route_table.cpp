@@ -7,7 +7,8 @@
 // stands once, and a node without a choice is merged into the one before it. A node consumes, in
 // this order:
 //
-//   its kind      parameter: the segment; rest: all that is left; literal: nothing
+//   its kind      parameter: the segment; part: the segment without the text behind the parameter;
+//                 rest: all that is left; literal: nothing
 //   its label     text that has to come next, slashes included; it may begin and end in mid-segment
 //
 // and then continues, the most specific way first:
@@ -15,6 +16,10 @@
 //   at the end of the path     its endpoint, then the rest child
 //   before it                  the literal child for the next byte, then the parameter child unless
 //                              the segment is empty, then the rest child
+//
+// Where parameters have text behind them, the parameter child is a choice, which consumes nothing:
+// its parameter child is the part with the longest text, its rest child the next choice, or the
+// parameter without text.
 //
 // Parameter and rest children hang on nodes that end with a slash: where a segment starts. The walk
 // keeps the ways it has not tried on a stack, most specific on top, and therefore meets the
@@ -74,7 +79,14 @@ class RouteTable::Walk {
         const Node& node = *node_;
         node_ = nullptr;
         ++visits_;
-        if (node.kind != SegmentKind::literal) take_parameter(node);
+        if (node.kind != SegmentKind::literal) {
+          if (node.kind == SegmentKind::choice) {
+            if (node.rest_child != nullptr) push(node.rest_child);
+            node_ = node.parameter_child;
+            continue;
+          }
+          if (!take_parameter(node)) break;
+        }
         if (node.label_size > 0 && !take_label(node)) break;
         if (at_ == end_) {
           node_ = node.rest_child;
@@ -99,12 +111,16 @@ class RouteTable::Walk {
   };
 
   // Notes the value at this place of the path and passes it. Values of parameters further to the
-  // left stay: whatever the walk has turned back from came to the right of them.
-  [[gnu::always_inline]] void take_parameter(const Node& node) noexcept {
+  // left stay: whatever the walk has turned back from came to the right of them. False: of a part,
+  // the segment has no more than its text.
+  [[gnu::always_inline]] bool take_parameter(const Node& node) noexcept {
     const char* const begin = at_;
     at_ = node.kind == SegmentKind::rest ? end_ : segment_end(begin, end_);
+    if (at_ - begin <= node.suffix_size && node.suffix_size != 0) return false;
+    at_ -= node.suffix_size;
     parameters_.extents_[node.parameter_index] = {static_cast<std::uint32_t>(begin - begin_),
                                                   static_cast<std::uint32_t>(at_ - begin)};
+    return true;
   }
 
   // Passes the label if it comes next.

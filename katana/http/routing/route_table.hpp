@@ -39,14 +39,16 @@ struct RouteMatch {
 //
 //   users       literal: exactly these bytes
 //   {name}      parameter: exactly one segment, not empty
+//   {name}.txt  the same, with text behind it: a segment that ends so, and has more in front
 //   {name...}   rest: all that is left, slashes and nothing included; the last segment only
 //
 // Names are letters, digits, '_' and '-'. A trailing slash counts: "/a" and "/a/" are two paths.
 //
 // Which route: of all patterns that fit the path, the most specific one that serves the method.
-// Specificity is compared segment by segment from the left: literal, then parameter, then rest. So
-// a general pattern still serves the methods that a more specific one lacks, and only a method that
-// no fitting pattern serves is method_not_allowed, `allowed` being what they serve together.
+// Specificity is compared segment by segment from the left: literal, then parameter with text
+// behind it, the longest text first, then parameter, then rest. So a general pattern still serves
+// the methods that a more specific one lacks, and only a method that no fitting pattern serves is
+// method_not_allowed, `allowed` being what they serve together.
 //
 // Which methods a pattern serves: those added; HEAD by the GET route unless HEAD was added; every
 // other method, extensions included, by the any-method route if there is one. Without an OPTIONS or
@@ -142,7 +144,9 @@ class RouteTable {
     std::uint8_t first_byte = 0;
     std::uint8_t parameter_index = 0;
     detail::RouteSegmentKind kind = detail::RouteSegmentKind::literal;
+    std::uint8_t suffix_size = 0;  // of a part: the label begins with its suffix
   };
+  static_assert(sizeof(void*) != 8 || sizeof(Node) == 64);
 
   struct Route {
     Bytes pattern;

@@ -31,8 +31,10 @@ Bytes label_of(std::size_t method) noexcept {
 struct RouteTable::DraftNode {
   SegmentKind kind = SegmentKind::literal;
   std::uint8_t parameter_index = 0;
+  Bytes suffix;  // of a part
   Bytes label;
   std::map<std::uint8_t, std::uint32_t> literal_children;  // by the first byte of their label
+  std::vector<std::uint32_t> part_children;                // the longest suffix first
   std::uint32_t parameter_child = none;
   std::uint32_t rest_child = none;
   std::uint32_t endpoint = none;
@@ -72,8 +74,13 @@ class RouteTable::Assembler {
   RouteTable take() && {
     fill_literals();
     std::size_t row_entries = 0;
-    for (const DraftNode& draft : drafts_) row_entries += row_size_of(draft);
-    table_.nodes_.reserve(drafts_.size());  // reserved once, so that pointers into them stay valid
+    std::size_t choices = 0;
+    for (const DraftNode& draft : drafts_) {
+      row_entries += row_size_of(draft);
+      choices += draft.part_children.size();
+    }
+    table_.nodes_.reserve(drafts_.size() +
+                          choices);  // reserved once, so that pointers into them stay valid
     table_.rows_.reserve(row_entries);
     if (!drafts_.empty()) table_.node_visits_max_ = emit(root);
     return std::move(table_);
@@ -119,7 +126,10 @@ class RouteTable::Assembler {
       if (rest.empty()) break;
       const Bytes parameter = rest.substr(0, rest.find('}') + 1);
       rest.remove_prefix(parameter.size());
-      node = parameter_child_of(node, segment_of(parameter).kind, parameter_count++);
+      const Bytes suffix = rest.substr(0, rest.find('/'));
+      node = suffix.empty()
+                 ? parameter_child_of(node, segment_of(parameter).kind, parameter_count++)
+                 : part_child_of(node, suffix, parameter_count++);
     }
     drafts_[node].endpoint = endpoint;
   }
@@ -149,7 +159,7 @@ class RouteTable::Assembler {
 
   static bool is_blank(const DraftNode& draft) {
     return draft.label.empty() && draft.endpoint == none && draft.literal_children.empty() &&
-           draft.parameter_child == none && draft.rest_child == none;
+           draft.part_children.empty() && draft.parameter_child == none && draft.rest_child == none;
   }
 
   // Keeps what a node consumes up to this place of its label; all the rest becomes a child.
@@ -158,6 +168,7 @@ class RouteTable::Assembler {
     DraftNode head;
     head.kind = std::exchange(tail.kind, SegmentKind::literal);
     head.parameter_index = std::exchange(tail.parameter_index, std::uint8_t{0});
+    head.suffix = std::exchange(tail.suffix, Bytes());
     head.label = tail.label.substr(0, place);
     tail.label.remove_prefix(place);
     head.literal_children.emplace(static_cast<std::uint8_t>(tail.label.front()),
@@ -175,6 +186,24 @@ class RouteTable::Assembler {
     DraftNode& draft = drafts_.emplace_back();
     draft.kind = kind;
     draft.parameter_index = index;
+    return fresh;
+  }
+
+  // Patterns share a part with all of its text, so no label ends within that.
+  std::uint32_t part_child_of(std::uint32_t node, Bytes suffix, std::uint8_t index) {
+    std::vector<std::uint32_t>& children = drafts_[node].part_children;
+    auto place = children.begin();
+    for (; place != children.end(); ++place) {
+      const Bytes other = drafts_[*place].suffix;
+      if (other == suffix) return *place;
+      if (other.size() < suffix.size()) break;
+    }
+    const auto fresh = static_cast<std::uint32_t>(drafts_.size());
+    children.insert(place, fresh);
+    DraftNode& draft = drafts_.emplace_back();  // ends the reference
+    draft.kind = SegmentKind::part;
+    draft.parameter_index = index;
+    draft.suffix = suffix;
     return fresh;
   }
 
@@ -214,8 +243,20 @@ class RouteTable::Assembler {
       row[byte - node.first_byte] = table_.nodes_.data() + table_.nodes_.size();
       visits = std::max(visits, emit(child));
     }
-    visits += emit_if_any(draft.parameter_child, node.parameter_child);
+    node.suffix_size = static_cast<std::uint8_t>(draft.suffix.size());
+    visits += emit_parameters(draft, 0, node.parameter_child);
     visits += emit_if_any(draft.rest_child, node.rest_child);
+    return visits + 1;
+  }
+
+  // The parts from this one on, each behind a choice, and the parameter without text.
+  std::uint32_t emit_parameters(const DraftNode& draft, std::size_t part, const Node*& child) {
+    if (part == draft.part_children.size()) return emit_if_any(draft.parameter_child, child);
+    Node& choice = table_.nodes_.emplace_back();
+    child = &choice;
+    choice.kind = SegmentKind::choice;
+    std::uint32_t visits = emit_if_any(draft.part_children[part], choice.parameter_child);
+    visits += emit_parameters(draft, part + 1, choice.rest_child);
     return visits + 1;
   }
 

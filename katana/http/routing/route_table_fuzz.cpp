@@ -52,6 +52,9 @@ bool fits(Bytes pattern, Bytes path, std::vector<Bytes>& values) {
       const bool is_rest = parameter.ends_with("...}");
       values.push_back(is_rest ? path : take_segment(path));
       if (is_rest) return true;
+      const Bytes suffix = parameter.substr(parameter.find('}') + 1);
+      if (!values.back().ends_with(suffix)) return false;
+      values.back().remove_suffix(suffix.size());
       if (values.back().empty()) return false;
     } else {
       if (path.empty() || path.front() != pattern.front()) return false;
@@ -64,7 +67,9 @@ bool fits(Bytes pattern, Bytes path, std::vector<Bytes>& values) {
 
 int rank_of(Bytes segment) {
   if (!segment.starts_with('{')) return 0;
-  return segment.ends_with("...}") ? 2 : 1;
+  if (segment.ends_with("...}")) return 1000;
+  // The more text stands behind a parameter, the better.
+  return 500 - static_cast<int>(segment.size() - segment.find('}') - 1);
 }
 
 // Negative if the first pattern is the more specific one, 0 if they are of one shape; both fit the
@@ -121,7 +126,7 @@ Found scan(const std::vector<Route>& routes, Method method, Bytes path) {
 // ---- The input -------------------------------------------------------------------------------
 
 std::string expand(Bytes line) {
-  static constexpr std::array<Bytes, 16> segments = {"/a",
+  static constexpr std::array<Bytes, 22> segments = {"/a",
                                                      "/b",
                                                      "/ab",
                                                      "/abcdefg",
@@ -136,7 +141,13 @@ std::string expand(Bytes line) {
                                                      "/{rest...}",
                                                      "/%2F",
                                                      "/a/a",
-                                                     "//"};
+                                                     "//",
+                                                     "/{x}b",
+                                                     "/{y}ab",
+                                                     "/{z}.json",
+                                                     "/a.json",
+                                                     "/aab",
+                                                     "/{x}abcdefghi"};
   std::string text;
   for (const char c : line) {
     const auto value = static_cast<unsigned char>(c);

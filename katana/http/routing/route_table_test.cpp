@@ -110,6 +110,32 @@ TEST(RouteTable, a_parameter_takes_exactly_one_segment_that_is_not_empty) {
   }
 }
 
+TEST(RouteTable, a_parameter_with_text_behind_it_takes_what_stands_in_front) {
+  const std::vector<Bytes> patterns = {"/accounts/{Sid}.json",
+                                       "/accounts/{Sid}.json/calls/{Id}.xml"};
+  EXPECT_EQ(match_get(patterns, "/accounts/AC1.json"), "found /accounts/{Sid}.json Sid=AC1");
+  EXPECT_EQ(match_get(patterns, "/accounts/a.json.json"), "found /accounts/{Sid}.json Sid=a.json");
+  EXPECT_EQ(match_get(patterns, "/accounts/1.json/calls/2.xml"),
+            "found /accounts/{Sid}.json/calls/{Id}.xml Sid=1 Id=2");
+  for (const Bytes path : {"/accounts/.json", "/accounts/", "/accounts/AC1", "/accounts/AC1.jso",
+                           "/accounts/AC1.json/", "/accounts/a/b.json", "/accounts/json",
+                           "/accounts/1.json/calls/2", "/accounts/1.json/calls/.xml"}) {
+    EXPECT_EQ(match_get(patterns, path), "not found") << path;
+  }
+}
+
+TEST(RouteTable, the_longest_text_behind_a_parameter_comes_first_and_none_last) {
+  const std::vector<Bytes> patterns = {"/{x}",       "/{x}.json", "/{x}.min.json", "/{x}n",
+                                       "/{rest...}", "/a.json",   "/{x}.json/b"};
+  EXPECT_EQ(match_get(patterns, "/a.json"), "found /a.json");
+  EXPECT_EQ(match_get(patterns, "/b.min.json"), "found /{x}.min.json x=b");
+  EXPECT_EQ(match_get(patterns, "/min.json"), "found /{x}.json x=min");
+  EXPECT_EQ(match_get(patterns, "/b.min.json/b"), "found /{x}.json/b x=b.min");
+  EXPECT_EQ(match_get(patterns, "/b.json/c"), "found /{rest...} rest=b.json/c");
+  const RouteTable table = table_of({{get, "/{x}"}, {post, "/{x}.json"}});
+  EXPECT_EQ(match(table, get, "/a.json"), "found /{x} x=a.json");
+}
+
 TEST(RouteTable, a_rest_takes_what_is_left_even_nothing_but_not_without_its_slash) {
   const std::vector<Bytes> patterns = {"/static/{path...}"};
   EXPECT_EQ(match_get(patterns, "/static/css/site.css"),
@@ -415,17 +441,20 @@ TEST(RouteTableBuilder, refuses_malformed_parameters_and_names_the_segment) {
       {"/{a..}", R"(segment 1 "{a..}" has '.' in its name; use letters, digits, '_' and '-')"},
       {"/{id", R"(segment 1 "{id" opens a parameter and does not close it; write "{id}")"},
       {"/{id}/b/{id}", R"(segment 3 "{id}" has the name of segment 1; give it one of its own)"},
+      {"/{p...}b", R"(segment 1 "{p...}b" takes the rest of the path, and has text behind it;)"
+                   R"( write "{p...}")"},
       {"/{p...}/b", R"(segment 1 "{p...}" takes the rest of the path and has to be the last one;)"
                     R"( write "{p}" for one segment)"}};
   for (const auto& [pattern, refusal] : refusals) {
     EXPECT_EQ(refusal_of(post, pattern), fmt::format("route POST \"{}\": {}", pattern, refusal));
   }
-  for (const std::string segment : {"a{b}", "{a}b", "a}", "{a}{b}", "{a{b}}", "}{", "{", "{a}}"}) {
+  for (const std::string segment :
+       {"a{b}", "a}", "{a}{b}", "{a}b{c}", "{a{b}}", "}{", "{", "{a}}"}) {
     const bool is_open = segment == "{";
     EXPECT_EQ(refusal_of(post, "/x/" + segment),
               fmt::format("route POST \"/x/{0}\": segment 2 \"{0}\" {1}", segment,
                           is_open ? "opens a parameter and does not close it; write \"{}\""
-                                  : "has a brace beside other text, and a parameter is a whole"
+                                  : "has a brace behind other text, and a parameter begins its"
                                     " segment; write \"{name}\" and take the value apart in the"
                                     " handler"));
   }

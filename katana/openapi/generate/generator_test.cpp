@@ -287,6 +287,32 @@ TEST(GeneratorTest, a_client_sends_a_parameter_in_a_part_of_a_segment) {
   EXPECT_THAT(files["files_client.cpp"], HasSubstr("call.path(\"major\", major_);"));
 }
 
+TEST(GeneratorTest, a_server_has_a_route_with_text_behind_a_parameter) {
+  const std::string text = std::string(head) + R"(paths:
+  /accounts/{Sid}.json:
+    get:
+      operationId: fetch_account
+      tags: [accounts]
+      parameters: [{name: Sid, in: path, required: true, schema: {type: string}}]
+      responses: {'204': {description: x}}
+  /v{major}/x:
+    get:
+      operationId: fetch_version
+      tags: [accounts]
+      parameters: [{name: major, in: path, required: true, schema: {type: string}}]
+      responses: {'204': {description: x}}
+)";
+  model::Problems problems;
+  GeneratorOptions options;
+  options.allow_partial = true;
+  const Generated made =
+      generate(read_description_text("api.yaml", text, problems), options, problems);
+  EXPECT_EQ(problems.warning_count(), 1u) << "of /v{major}";
+  std::string all;
+  for (const GeneratedFile& each : made.files) all += each.text;
+  EXPECT_THAT(all, HasSubstr("\"/accounts/{Sid}.json\""));
+}
+
 TEST(GeneratorTest, a_description_with_one_tag_fills_all_sources_alike) {
   std::string text = std::string(head) + "paths:\n";
   for (int number = 0; number < 40; ++number) {

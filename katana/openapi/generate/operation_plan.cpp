@@ -117,8 +117,11 @@ void Planner::add_paths(OperationPlan& plan, const std::string& tag) {
     plan.pattern += rest.substr(0, open);
     const bool whole =
         open > 0 && rest[open - 1] == '/' && (close + 1 == rest.size() || rest[close + 1] == '/');
-    // A client writes it as any other; a route has whole segments.
-    if (!whole && options_.server) {
+    // A client writes it as any other; a route has text behind one parameter at most.
+    const Bytes behind = rest.substr(close + 1, rest.find('/', close) - close - 1);
+    const bool is_part =
+        open > 0 && rest[open - 1] == '/' && behind.find_first_of("{}?#") == Bytes::npos;
+    if (!whole && !is_part && options_.server) {
       leave(operation.location,
             fmt::format("the path '{}' has a parameter in a part of a segment", operation.path));
     }
