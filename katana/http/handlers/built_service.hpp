@@ -34,7 +34,7 @@ struct ServiceParts {
   const registry::Singletons* services = nullptr;
   bool development = false;
   RouteDefaults defaults;
-  const Middleware* innermost = nullptr;  // one of the above
+  const Middleware* innermost = nullptr;        // one of the above
   const Middleware* error_documents = nullptr;  // likewise
   ReplyChecks reply_checks = ReplyChecks::off;
 };
