@@ -72,8 +72,8 @@ class Singletons {
     }
     return &table_[at];
   }
-  // Aborts with the name of the type, the caller and the setting to switch on, for get() of a
-  // service that is not registered.
+  // Throws MissingService with the name of the type, the caller and the setting to switch on, for
+  // get() of a service that is not registered.
   [[noreturn]] KATANA_RARE void refuse(const TypeInfo* type,
                                        const std::source_location& where) const;
 
