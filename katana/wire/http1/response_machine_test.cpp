@@ -59,6 +59,11 @@ TEST(Response, framing_is_that_of_the_rfc_at_every_split) {
        "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early\r\nLink: x\r\n\r\n" + ok +
            "Content-Length: 1\r\n\r\na",
        "interim\ninterim\n200 'a'\n"},
+      {"statuses of each class without a name",
+       "HTTP/1.1 199 X\r\n\r\nHTTP/1.1 299 X\r\nContent-Length: 1\r\n\r\na"
+       "HTTP/1.1 399 X\r\nContent-Length: 0\r\n\r\nHTTP/1.1 499 X\r\nContent-Length: 0\r\n\r\n"
+       "HTTP/1.1 599 X\r\nContent-Length: 0\r\n\r\n",
+       "interim\n299 'a'\n399 ''\n499 ''\n599 ''\n"},
       {"the same length twice", ok + "Content-Length: 1\r\nContent-Length: 1, 1\r\n\r\na",
        "200 'a'\n"},
       {"a folded length and coding",
