@@ -22,6 +22,7 @@ namespace katana::app {
 
 class ExporterThread {
  public:
+  // Runs until stop(), or its destructor.
   static Result<std::unique_ptr<ExporterThread>> start(trace::Tracer& tracer,
                                                        client::HttpClient http,
                                                        SpanExporterOptions options,

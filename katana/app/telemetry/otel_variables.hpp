@@ -36,11 +36,12 @@ using Variables = std::function<const char*(const char* name)>;
 
 // Settings, as the environment wants them.
 struct EffectiveTelemetry {
-  TelemetrySettings settings;
+  TelemetrySettings settings;           // those given, but what variables say otherwise
   std::string traces_url;               // that of the exports
   std::vector<std::string> notes = {};  // values that are wrong, each with the remedy
 };
 
+// `variables` is asked by name.
 EffectiveTelemetry with_otel_variables(const TelemetrySettings& settings,
                                        const Variables& variables);
 

@@ -34,16 +34,17 @@
 
 namespace katana::app {
 
+// Where, how often and how much is sent.
 struct SpanExporterOptions {
-  std::string url = {};
-  std::vector<std::pair<std::string, std::string>> headers = {};
-  Duration timeout = seconds(10);
-  Duration interval = seconds(5);
-  bool gzip = true;
-  std::size_t batch_spans_max = 512;
-  std::size_t queue_spans_max = 8192;
-  otlp::Resource resource = {};
-  otlp::Scope scope = {};
+  std::string url = {};                                           // whole, with /v1/traces
+  std::vector<std::pair<std::string, std::string>> headers = {};  // name and value
+  Duration timeout = seconds(10);                                 // of one attempt
+  Duration interval = seconds(5);      // a span waits so long for a full batch
+  bool gzip = true;                    // false: as it is
+  std::size_t batch_spans_max = 512;   // of one export
+  std::size_t queue_spans_max = 8192;  // that wait, with those that are being sent
+  otlp::Resource resource = {};        // of every export
+  otlp::Scope scope = {};              // likewise
   // From the tracer's clock to nanoseconds since 1970.
   std::function<Duration()> wall_offset = {};
   std::uint64_t seed = 1;  // of the pauses
@@ -51,7 +52,7 @@ struct SpanExporterOptions {
 
 // What became of spans that were drained.
 enum class SpanFate : std::uint8_t {
-  sent,
+  sent,        // and taken
   rejected,    // of an export that was taken in part
   refused,     // the collector will not take the export, whenever it is repeated
   failed,      // it could not take it for retry_time_max
@@ -59,14 +60,15 @@ enum class SpanFate : std::uint8_t {
   shutdown,    // the program has ended before
   count,
 };
+// "sent", "queue_full": the label of a metric.
 const char* fate_name(SpanFate fate) noexcept;
 
 class SpanExporter {
  public:
-  static constexpr Duration collect_interval = milliseconds(250);
-  static constexpr Duration backoff_min = seconds(1);
-  static constexpr Duration backoff_max = seconds(30);
-  static constexpr Duration retry_time_max = seconds(120);
+  static constexpr Duration collect_interval = milliseconds(250);  // between two drains
+  static constexpr Duration backoff_min = seconds(1);              // the first pause, at most
+  static constexpr Duration backoff_max = seconds(30);             // the longest
+  static constexpr Duration retry_time_max = seconds(120);         // of one export
 
   SpanExporter(trace::Tracer& tracer, client::HttpClient http, SpanExporterOptions options,
                log::Logger logger);
@@ -80,12 +82,15 @@ class SpanExporter {
   // Counts what is left as dropped. run() has ended, or its task is destroyed.
   void drop_rest() noexcept;
 
+  // Spans that have come to this end.
   std::uint64_t counted(SpanFate fate) const noexcept {
     return fates_[static_cast<std::size_t>(fate)].load(std::memory_order_relaxed);
   }
+  // Attempts that the collector has taken, or not.
   std::uint64_t exports(bool succeeded) const noexcept {
     return (succeeded ? exported_ : failed_).load(std::memory_order_relaxed);
   }
+  // Spans that wait, with those that are being sent.
   std::size_t queued() const noexcept { return queued_.load(std::memory_order_relaxed); }
 
  private:

@@ -17,7 +17,11 @@
 
 namespace katana::app {
 
-enum class TelemetryCompression : std::uint8_t { none, gzip };
+// Of what is sent to the collector.
+enum class TelemetryCompression : std::uint8_t {
+  none,  // as it is
+  gzip,  // level 1
+};
 KATANA_DESCRIBE_ENUM(TelemetryCompression, none, gzip)
 
 // `telemetry`. Variables OTEL_… go before it: see otel_variables.hpp.

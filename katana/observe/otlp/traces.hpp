@@ -30,8 +30,8 @@ inline constexpr Bytes schema_url = "https://opentelemetry.io/schemas/1.45.0";
 
 // Who has recorded.
 struct Scope {
-  std::string name = {};
-  std::string version = {};
+  std::string name = {};     // of the library
+  std::string version = {};  // its version; empty: not said
 };
 
 // Appends a span. `wall_offset`: from the record's clock to nanoseconds since 1970.
@@ -44,6 +44,7 @@ struct ExportReply {
   std::int64_t rejected = 0;  // spans that it has not taken
   std::string message;        // why, or a warning
 };
+// Of a reply of 2xx; empty content is a success.
 std::optional<ExportReply> read_reply(Bytes content);
 
 }  // namespace katana::otlp

@@ -34,8 +34,8 @@ class Root;
 
 // What Activity::span refers to: the parent of the spans that begin.
 struct CurrentSpan {
-  Root* root = nullptr;
-  SpanContext context;
+  Root* root = nullptr;  // of the request, or the run of a job; never null where a span is current
+  SpanContext context;   // of the span itself
 };
 
 // Records whose root is not decided yet.
@@ -77,7 +77,7 @@ class RootRef {
 
 // How the work of a root ended.
 struct RootEnd {
-  bool failed = false;
+  bool failed = false;      // it is an error, for keep_failed
   bool may_be_slow = true;  // false: it goes on for as long as both sides like
 };
 
@@ -93,6 +93,7 @@ class Root {
     if (may_keep_) held_.decide(tracer_, false);
   }
 
+  // That has begun it.
   Tracer& tracer() const noexcept { return tracer_; }
   // For Activity::span.
   const CurrentSpan& current() const noexcept { return current_; }

@@ -38,6 +38,7 @@ class [[nodiscard]] Span {
       end();
   }
 
+  // An attribute: a text, a number or a boolean. Not more than attributes_max.
   template <class T>
   Span& set(Key key, const T& value) noexcept {
     if (record_ != nullptr) record_->add(key, value);
@@ -51,6 +52,7 @@ class [[nodiscard]] Span {
   // Before the end of the block.
   void end() noexcept;
 
+  // False: nothing is kept of it, and attributes need not be made.
   bool is_recorded() const noexcept { return record_ != nullptr; }
   // Not valid: it is not recorded.
   SpanContext context() const noexcept {

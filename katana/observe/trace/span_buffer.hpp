@@ -34,6 +34,7 @@ class SpanBuffer {
   SpanBuffer(const SpanBuffer&) = delete;
   SpanBuffer& operator=(const SpanBuffer&) = delete;
 
+  // A record for a span that begins; null: all are in use.
   SpanRecord* take() noexcept {
     // acquire: with what the drain has read of it
     if (free_ == nullptr) free_ = returned_.exchange(nullptr, std::memory_order_acquire);

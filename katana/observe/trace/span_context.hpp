@@ -16,8 +16,8 @@
 
 namespace katana::trace {
 
-inline constexpr std::size_t trace_id_digits = 32;
-inline constexpr std::size_t span_id_digits = 16;
+inline constexpr std::size_t trace_id_digits = 32;  // of a TraceId in hexadecimal digits
+inline constexpr std::size_t span_id_digits = 16;   // of a SpanId, likewise
 
 // Writes `word` as 16 digits.
 inline void write_hex(std::uint64_t word, char* to) noexcept {
@@ -35,12 +35,15 @@ inline std::optional<std::uint64_t> read_hex(Bytes digits) noexcept {
   return word;
 }
 
+// What all spans of a trace have in common; zero: none.
 struct TraceId {
-  std::uint64_t high = 0;
-  std::uint64_t low = 0;
+  std::uint64_t high = 0;  // the first 16 digits
+  std::uint64_t low = 0;   // the others; 56 bits of them decide about sampling
 
   bool operator==(const TraceId&) const = default;
+  // Not zero.
   bool is_valid() const noexcept { return (high | low) != 0; }
+  // As traceparent has it.
   std::array<char, trace_id_digits> hex() const noexcept {
     std::array<char, trace_id_digits> digits;
     write_hex(high, digits.data());
@@ -49,11 +52,14 @@ struct TraceId {
   }
 };
 
+// One span of a trace; zero: none.
 struct SpanId {
-  std::uint64_t value = 0;
+  std::uint64_t value = 0;  // all 16 digits
 
   bool operator==(const SpanId&) const = default;
+  // Not zero.
   bool is_valid() const noexcept { return value != 0; }
+  // As traceparent has it.
   std::array<char, span_id_digits> hex() const noexcept {
     std::array<char, span_id_digits> digits;
     write_hex(value, digits.data());
@@ -66,13 +72,15 @@ inline constexpr std::uint8_t flag_sampled = 0x01;
 inline constexpr std::uint8_t flag_random = 0x02;  // of level 2: 56 bits of the trace are random
 
 struct SpanContext {
-  TraceId trace;
-  SpanId span;
-  std::uint8_t flags = 0;
+  TraceId trace;           // that it belongs to
+  SpanId span;             // its own id
+  std::uint8_t flags = 0;  // flag_sampled, flag_random
   bool is_remote = false;  // another process has begun it
 
   bool operator==(const SpanContext&) const = default;
+  // Both ids are.
   bool is_valid() const noexcept { return trace.is_valid() && span.is_valid(); }
+  // It is recorded.
   bool is_sampled() const noexcept { return (flags & flag_sampled) != 0; }
 };
 

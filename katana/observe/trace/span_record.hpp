@@ -39,6 +39,7 @@ class Key {
  public:
   template <std::size_t size>
   consteval Key(const char (&text)[size]) noexcept : text_(text), size_(size - 1) {}
+  // The literal.
   Bytes text() const noexcept { return {text_, size_}; }
 
  private:
@@ -48,21 +49,29 @@ class Key {
 
 class SpanRecord {
  public:
-  enum class Type : std::uint8_t { text, boolean, integer, number };
-  struct Slice {
-    std::uint16_t at = 0;
-    std::uint16_t size = 0;
+  // Of the value of an attribute.
+  enum class Type : std::uint8_t {
+    text,     // a copy, perhaps cut
+    boolean,  // true or false
+    integer,  // of 64 bits, with a sign
+    number,   // a double
   };
+  // A text within the record; see text().
+  struct Slice {
+    std::uint16_t at = 0;    // where it begins
+    std::uint16_t size = 0;  // in bytes
+  };
+  // A key and its value.
   struct Attribute {
     Attribute() noexcept {}  // what it has is written when it is used
-    const char* key;
-    std::uint32_t key_size;
-    Type type;
+    const char* key;         // a literal, without an end
+    std::uint32_t key_size;  // in bytes
+    Type type;               // which of these it is
     union {
-      Slice text;
-      bool boolean;
-      std::int64_t integer;
-      double number;
+      Slice text;            // of Type::text
+      bool boolean;          // of Type::boolean
+      std::int64_t integer;  // of Type::integer
+      double number;         // of Type::number
     };
   };
 
@@ -78,12 +87,12 @@ class SpanRecord {
     dropped_attributes_ = cut_texts_ = 0;
   }
 
-  SpanContext context;
-  SpanContext parent;  // not valid: the trace begins with this
-  SpanKind kind;
-  SpanStatus status;
-  Instant began;
-  Instant ended;
+  SpanContext context;  // of the span itself
+  SpanContext parent;   // not valid: the trace begins with this
+  SpanKind kind;        // what it is to the services at both ends
+  SpanStatus status;    // unset: nobody has said
+  Instant began;        // by the tracer's clock
+  Instant ended;        // by the same clock
 
   void set_name(Bytes name) noexcept { name_ = copy(name); }
   // Both, with a blank between; without the second, the first.
@@ -116,13 +125,20 @@ class SpanRecord {
     if (Attribute* const to = place(key, Type::number)) to->number = static_cast<double>(value);
   }
 
+  // What it is called: few names, such as routes.
   Bytes name() const noexcept { return text(name_); }
   Bytes state() const noexcept { return text(state_); }  // the trace's, as it was received
+  // Why it failed; empty: not said.
   Bytes status_text() const noexcept { return text(status_text_); }
+  // Of those that are kept.
   std::size_t attribute_count() const noexcept { return attribute_count_; }
+  // REQUIRES index < attribute_count().
   const Attribute& attribute(std::size_t index) const noexcept { return attributes_[index]; }
+  // Of an attribute of this record.
   Bytes text(Slice slice) const noexcept { return {text_.data() + slice.at, slice.size}; }
+  // Attributes beyond attributes_max.
   std::uint32_t dropped_attributes() const noexcept { return dropped_attributes_; }
+  // Texts that did not fit into text_bytes_max.
   std::uint32_t cut_texts() const noexcept { return cut_texts_; }
 
  private:

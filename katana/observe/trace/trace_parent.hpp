@@ -23,10 +23,11 @@ namespace katana::trace {
 inline constexpr std::size_t trace_parent_bytes = 55;  // of version 00
 
 struct TraceParent {
-  Bytes trace;                                                // 32 digits
-  Bytes parent;                                               // 16 digits
-  std::uint8_t flags = 0;                                     // two hexadecimal digits, as a number
-  bool sampled() const noexcept { return (flags & 1) != 0; }  // the caller records this trace
+  Bytes trace;             // 32 digits
+  Bytes parent;            // 16 digits
+  std::uint8_t flags = 0;  // as they came, also those that no level knows
+  // The caller records this trace.
+  bool sampled() const noexcept { return (flags & 1) != 0; }
 };
 
 // A later version may have more behind the flags, after a '-'; what is known of it is read.

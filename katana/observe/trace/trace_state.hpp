@@ -22,8 +22,8 @@
 
 namespace katana::trace {
 
-inline constexpr std::size_t trace_state_bytes_max = 512;
-inline constexpr std::size_t trace_state_members_max = 32;
+inline constexpr std::size_t trace_state_bytes_max = 512;   // that are kept (§3.3.1.5)
+inline constexpr std::size_t trace_state_members_max = 32;  // more are malformed (§3.3.1.1)
 
 class TraceState {
  public:

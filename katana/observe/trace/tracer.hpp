@@ -28,8 +28,9 @@
 
 namespace katana::trace {
 
+// What is recorded, and how much of it at a time.
 struct TracerOptions {
-  Sampler sampler = {};
+  Sampler sampler = {};            // by default it follows the caller, and samples what begins here
   std::uint32_t spans_max = 1024;  // of each thread, not yet drained; about 2 KiB each
   // Requests that were not sampled are kept all the same: when they took longer than this (0: none
   // are), and when they failed. Their spans are held until the request ends.
@@ -60,10 +61,15 @@ class Tracer {
   Tracer(const Tracer&) = delete;
   Tracer& operator=(const Tracer&) = delete;
 
+  // As they were given.
   const TracerOptions& options() const noexcept { return options_; }
+  // By the clock of the options.
   Instant now() const noexcept;
+  // An id that no other has; of this thread's generator.
   TraceId new_trace() noexcept;
+  // Likewise for a span.
   SpanId new_span() noexcept;
+  // keep_slow or keep_failed is set.
   bool may_keep_later() const noexcept {
     return options_.keep_slow > Duration{} || options_.keep_failed;
   }
@@ -78,8 +84,10 @@ class Tracer {
   // Calls f for each span that has ended since the last time. Returns how many.
   std::size_t drain(const std::function<void(const SpanRecord&)>& f);
 
+  // For those who drop or ignore something.
   void count(Drop why) noexcept { add(dropped_[static_cast<std::size_t>(why)]); }
   void count(Ignored what) noexcept { add(ignored_[static_cast<std::size_t>(what)]); }
+  // How often, since the tracer was made.
   std::uint64_t counted(Drop why) const noexcept {
     return dropped_[static_cast<std::size_t>(why)].load(std::memory_order_relaxed);
   }

@@ -21,17 +21,18 @@
 
 namespace katana::testing {
 
+// One span that has ended.
 struct CapturedSpan {
-  std::string name;
-  trace::SpanKind kind = trace::SpanKind::internal;
-  trace::SpanStatus status = trace::SpanStatus::unset;
-  std::string trace_id;
-  std::string span_id;
-  std::string parent_id;  // empty: the trace begins with it
-  std::string state;      // of the trace, as it was received
-  Instant began;
-  Instant ended;
-  std::map<std::string, std::string> attributes;  // numbers and booleans as text
+  std::string name;                                     // "GET /users/{id}"
+  trace::SpanKind kind = trace::SpanKind::internal;     // server: a request
+  trace::SpanStatus status = trace::SpanStatus::unset;  // error: it failed
+  std::string trace_id;                                 // 32 hexadecimal digits
+  std::string span_id;                                  // 16 of them
+  std::string parent_id;                                // empty: the trace begins with it
+  std::string state;                                    // of the trace, as it was received
+  Instant began;                                        // in virtual time
+  Instant ended;                                        // likewise
+  std::map<std::string, std::string> attributes;        // numbers and booleans as text
 
   // Empty: there is none.
   std::string attribute(std::string_view key) const;
