@@ -76,7 +76,7 @@ int run(const passwords::HashCost& cost) {
   if (!given) return fail_password(1, "there is no password: write it as a line to standard input");
   if (given->empty() || given->size() > passwords::password_bytes_max || !is_utf8(*given)) {
     return fail_password(
-        1, fmt::format("a password is 1 to {} octets of UTF-8", passwords::password_bytes_max));
+        1, fmt::format("a password is 1 to {} bytes of UTF-8", passwords::password_bytes_max));
   }
   if (typing.is_terminal() && typing.line("Again") != given) {
     return fail_password(1, "the two are not the same");

@@ -187,7 +187,8 @@ void ApplicationCore::on_certificates(const Result<std::vector<std::string>>& re
 }
 
 void ApplicationCore::on_drain() {
-  logger_.info("told to end: not ready any more");
+  logger_.info("shutting down: draining for up to {:.3g} s",
+               static_cast<double>(settings()->http.drain_timeout.ns) / 1e9);
   for (const auto& part : parts_.all() | std::views::reverse) part->drain();
   tell_manager(manager_.stopping("finishing what is in flight"));
 }

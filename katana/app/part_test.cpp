@@ -213,7 +213,7 @@ TEST_F(PartTest, it_is_not_ready_while_a_part_is_not_healthy) {
 
 TEST_F(PartTest, a_part_that_fails_ends_the_start_and_what_was_started_stops) {
   write("post: {host: closed}\n");
-  EXPECT_THAT(failure(), testing::AllOf(HasSubstr("'post' did not start (it needs roads, "),
+  EXPECT_THAT(failure(), testing::AllOf(HasSubstr("'post' did not start: "),
                                         HasSubstr("post.host closed is closed"),
                                         HasSubstr("Check the settings post")));
   EXPECT_THAT(notes_.take(), ElementsAre("+roads", "-roads"));

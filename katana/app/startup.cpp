@@ -22,15 +22,6 @@ Result<void> call(const std::function<Result<void>()>& start) {
   }
 }
 
-std::string list(const std::vector<std::string>& names) {
-  std::string text;
-  for (std::size_t index = 0; index < names.size(); ++index) {
-    if (index != 0) text += index + 1 == names.size() ? " and " : ", ";
-    text += names[index];
-  }
-  return text;
-}
-
 // One is as it is; of several each has a line.
 Error all_of(const std::vector<Error>& failures) {
   if (failures.size() == 1) return failures.front();
@@ -154,8 +145,7 @@ void Startup::run(Held& held, std::unique_lock<std::mutex>& lock) {
 }
 
 Error Startup::error_of(const StartStep& part, const Error& cause) const {
-  std::string context = fmt::format("'{}' did not start", part.name);
-  if (!part.needs.empty()) context += fmt::format(" (it needs {})", list(part.needs));
+  const std::string context = fmt::format("'{}' did not start", part.name);
   if (part.remedy.empty()) return cause.within(context);
   return Error(cause.code(), fmt::format("{}: {}. {}", context, cause.describe(), part.remedy));
 }

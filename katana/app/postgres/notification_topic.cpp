@@ -15,7 +15,7 @@ Result<database::postgres::NotificationHandler> publish_notifications(
       return fail(
           Code::invalid_argument,
           fmt::format(
-              "the events of channel '{}' cannot have a name with a line end or a zero octet",
+              "the events of channel '{}' cannot have a name with a line end or a zero byte",
               channel));
     }
   }

@@ -248,8 +248,7 @@ TEST_F(SqliteDriverTest, a_database_that_cannot_be_opened_is_named_with_its_reme
   Program app(options());
   const auto started = app.start(line());
   ASSERT_FALSE(started);
-  EXPECT_THAT(started.error().describe(),
-              HasSubstr("'database' did not start (it needs configuration and log): "));
+  EXPECT_THAT(started.error().describe(), HasSubstr("'database' did not start: "));
   EXPECT_THAT(started.error().describe(), HasSubstr("app.db"));
   EXPECT_THAT(started.error().describe(), HasSubstr("Check database.url"));
 }

@@ -83,7 +83,7 @@ class PackKey {
 // What stands at the front of the source.
 class PackNode {
  public:
-  static constexpr Bytes octets_words = "octets";
+  static constexpr Bytes octets_words = "bytes";
 
   explicit PackNode(PackSource& source) noexcept : source_(source) {}
 

@@ -326,20 +326,19 @@ EventTopic::State::~State() {
 
 Result<std::uint64_t> EventTopic::State::publish(const Event& event) {
   if (has_line_end(event.name)) {
-    return fail(Code::invalid_argument, "the name of an event has a line end or a zero octet");
+    return fail(Code::invalid_argument, "the name of an event has a line end or a zero byte");
   }
   if (has_line_end(event.key) || event.key.starts_with(' ')) {
     return fail(Code::invalid_argument,
-                "the key of an event begins with a blank, or has a line end or a zero octet");
+                "the key of an event begins with a blank, or has a line end or a zero byte");
   }
   if (event.key.size() > key_bytes_max) {
-    return fail(Code::out_of_range,
-                fmt::format("the key of an event has {} octets, and may have {}", event.key.size(),
-                            key_bytes_max));
+    return fail(Code::out_of_range, fmt::format("the key of an event has {} bytes, and may have {}",
+                                                event.key.size(), key_bytes_max));
   }
   if (event.data.size() + event.name.size() > options_.event_bytes_max) {
     return fail(Code::out_of_range,
-                fmt::format("an event of {} octets is above event_bytes_max, which is {}",
+                fmt::format("an event of {} bytes is above event_bytes_max, which is {}",
                             event.data.size() + event.name.size(), options_.event_bytes_max));
   }
   if (options_.bus != nullptr) return publish_on_bus(event);

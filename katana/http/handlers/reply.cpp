@@ -30,7 +30,7 @@ std::string why_refused(Bytes name, Bytes value) {
     return http::equals_ignoring_case(name, each) &&
            !http::equals_ignoring_case(name, "Content-Type");
   });
-  Bytes why = "with the other fields it is more than 3072 octets: make them shorter";
+  Bytes why = "with the other fields it is more than 3072 bytes: make them shorter";
   if (reserved) {
     why = "the protocol sets it itself: leave it out";
   } else if (shown != name.substr(0, 100)) {
@@ -38,7 +38,7 @@ std::string why_refused(Bytes name, Bytes value) {
   } else if (!http::valid_field(name, value)) {
     why = "its value has a line end, a control character, or a space at an end";
   } else if (http::equals_ignoring_case(name, "Content-Type")) {
-    why = "give it to set_content_type(), with 1 to 256 octets";
+    why = "give it to set_content_type(), with 1 to 256 bytes";
   }
   return fmt::format("the reply's field '{}' is invalid: {}", shown, why);
 }

@@ -332,7 +332,7 @@ TEST(Router, a_subprotocol_that_cannot_be_said_is_a_mistake_of_its_route) {
   ASSERT_FALSE(service);
   const std::string text = service.error().describe();
   for (const char* const each :
-       {"3 mistakes", "route 'GET /empty': '' cannot be a subprotocol: give 1 to 64 octets",
+       {"3 mistakes", "route 'GET /empty': '' cannot be a subprotocol: give 1 to 64 bytes",
         "route 'GET /spaced': 'two words' cannot be", "route 'GET /long': 'xxx"}) {
     EXPECT_NE(text.find(each), std::string::npos) << each << "\n" << text;
   }

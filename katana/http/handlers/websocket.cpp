@@ -72,7 +72,7 @@ std::string WebSocketRoute::mistake() const {
     const bool is_token = !each.empty() && http::all_are(each, http::token_character);
     if (is_token && each.size() <= ws::subprotocol_bytes_max) continue;
     return fmt::format(
-        "'{}' cannot be a subprotocol: give 1 to {} octets without white space and "
+        "'{}' cannot be a subprotocol: give 1 to {} bytes without white space and "
         "separators (RFC 6455 §4.1)",
         each, ws::subprotocol_bytes_max);
   }

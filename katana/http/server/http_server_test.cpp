@@ -106,7 +106,7 @@ TEST_F(HttpServerTest, every_mistake_in_the_options_fails_the_start_by_its_name)
   const std::string text = started.error().describe();
   for (const char* const each :
        {"http.server_name is no value that a field can have: leave out control characters",
-        "http.strict_transport_security is 200 octets long: give at most 128",
+        "http.strict_transport_security is 200 bytes long: give at most 128",
         "http.limits.head_bytes_max is 1048576: give 5 to 65533",
         "http.limits.fields_max is 1000: give 1 to 128", "http.limits.idle_timeout is 0 ns",
         "http.http2.limits.streams_max is 0", "http.http2.limits.idle_frames_max is 1",

@@ -367,13 +367,13 @@ TEST_F(ListenersTest, every_mistake_in_them_fails_the_start_by_its_name) {
         "http.listeners[1].tls is true without a certificate: give http.tls.certificates",
         "http.listeners[2].redirect_to_https is true, and no listener has TLS: give "
         "http.tls.certificates, or http.trusted_proxies that have TLS",
-        "http.listeners[3].address is a path of 108 octets: give 1 to 107",
+        "http.listeners[3].address is a path of 108 bytes: give 1 to 107",
         "http.listeners[4].port is 1: leave it out: a Unix socket has none",
         "http.listeners[4].mode is '0888': give an octal mode up to 0777, such as 0660",
         "http.listeners[5] is unix:/tmp/b.sock: http.listeners[4] listens there already",
         "http.listeners[5].owner is 'nobody-of-that-name': this machine has no user",
         "http.listeners[6].redirect_port is 443: set redirect_to_https, too",
-        "http.listeners[7].address is a path of 0 octets"}) {
+        "http.listeners[7].address is a path of 0 bytes"}) {
     EXPECT_THAT(text, HasSubstr(each));
   }
   EXPECT_THAT(text, Not(HasSubstr("listeners[8]")));

@@ -37,7 +37,7 @@ class Mistakes {
   }
   void field_text(Bytes name, Bytes field, const std::string& text) {
     constexpr std::size_t most = session::server_name_bytes_max;
-    unless(text.size() <= most, name, fmt::format("{} octets long", text.size()),
+    unless(text.size() <= most, name, fmt::format("{} bytes long", text.size()),
            fmt::format("give at most {}", most));
     unless(http::valid_field(field, text), name, "no value that a field can have",
            "leave out control characters, and white space at either end");

@@ -94,7 +94,7 @@ void check_unix(const ListenerOptions& listener, const std::string& name, Mistak
   const std::string path = unix_path(listener.address);
   mistakes.unless(
       !path.empty() && path.size() <= socket_path_bytes_max && path.find('\0') == std::string::npos,
-      name + ".address", fmt::format("a path of {} octets", path.size()),
+      name + ".address", fmt::format("a path of {} bytes", path.size()),
       fmt::format("give 1 to {}", socket_path_bytes_max));
   mistakes.unless(listener.port == 0, name + ".port", fmt::to_string(listener.port),
                   "leave it out: a Unix socket has none");

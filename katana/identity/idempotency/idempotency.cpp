@@ -428,7 +428,7 @@ std::shared_ptr<const RequestDocumentation> words_of(const Options& options) {
       {.name = "Idempotency-Key",
        .description = fmt::format(
            "Names the request, as a UUID does: sent again with the same key it is not carried out "
-           "again, and has the same reply for {} s. At most {} octets.",
+           "again, and has the same reply for {} s. At most {} bytes.",
            options.kept.ns / 1'000'000'000, key_bytes_max),
        .pattern = options.bare_keys ? fmt::format("^(?:{}|{})$", quoted, bare)
                                     : fmt::format("^{}$", quoted),

@@ -126,7 +126,7 @@ Result<detail::OwnedKey> ec_key(const Object& jwk, bool with_private_part) {
     const auto octets = octets_of(jwk, coordinate);
     if (!octets) return std::unexpected(octets.error());
     if (octets->size() != size) {
-      return unusable(fmt::format("'{}' has {} octets, and {} has {} (RFC 7518 §6.2.1.2)",
+      return unusable(fmt::format("'{}' has {} bytes, and {} has {} (RFC 7518 §6.2.1.2)",
                                   coordinate, octets->size(), *name, size));
     }
     point += *octets;
@@ -204,7 +204,7 @@ Result<std::string> id_of(const Object& jwk) {
   const auto id = text_of(jwk, "kid");
   if (!id) return std::unexpected(id.error());
   if (id->size() > key_id_bytes_max) {
-    return unusable(fmt::format("'kid' has more than {} octets", key_id_bytes_max));
+    return unusable(fmt::format("'kid' has more than {} bytes", key_id_bytes_max));
   }
   return std::string(*id);
 }

@@ -85,8 +85,8 @@ TEST(JwkTest, coordinates_have_all_their_octets) {
                        encode_base64url(second));
   };
   EXPECT_TRUE(read_jwk(jwk(x, y), {Algorithm::es256}).has_value());
-  EXPECT_THAT(words_of(jwk(x.substr(1), y)), HasSubstr("31 octets"));
-  EXPECT_THAT(words_of(jwk(x, std::string(1, '\0') + y)), HasSubstr("33 octets"));
+  EXPECT_THAT(words_of(jwk(x.substr(1), y)), HasSubstr("31 bytes"));
+  EXPECT_THAT(words_of(jwk(x, std::string(1, '\0') + y)), HasSubstr("33 bytes"));
   std::string off_curve = y;
   off_curve.back() ^= 1;
   EXPECT_THAT(words_of(jwk(x, off_curve)), HasSubstr("is no EC key"));
@@ -106,8 +106,7 @@ TEST(JwkTest, a_key_for_something_else_is_refused) {
   EXPECT_THAT(words_of(with(R"("alg":"none",)")), HasSubstr("no allowed algorithm fits"));
   EXPECT_THAT(words_of(with(R"("alg":7,)")), HasSubstr("no string"));
   EXPECT_THAT(words_of(with(R"("kty":"EC",)")), HasSubstr("twice"));
-  EXPECT_THAT(words_of(with("\"kid\":\"" + std::string(257, 'a') + "\",")),
-              HasSubstr("256 octets"));
+  EXPECT_THAT(words_of(with("\"kid\":\"" + std::string(257, 'a') + "\",")), HasSubstr("256 bytes"));
 }
 
 TEST(JwkTest, an_RSA_key_without_an_algorithm_gets_the_first_that_is_allowed) {
@@ -146,7 +145,7 @@ TEST(JwkTest, a_key_id_has_at_most_256_bytes) {
     return jwk.insert(1, "\"kid\":\"" + std::string(size, 'a') + "\",");
   };
   EXPECT_TRUE(read_jwk(with_id(256), {Algorithm::es256}));
-  EXPECT_THAT(words_of(with_id(257)), HasSubstr("256 octets"));
+  EXPECT_THAT(words_of(with_id(257)), HasSubstr("256 bytes"));
 }
 
 TEST(JwkTest, a_private_key_whose_public_part_is_another_keys_is_refused) {

@@ -139,7 +139,7 @@ Result<std::shared_ptr<const Signer>> make_signer(Algorithm algorithm, Bytes sec
   if (secret.size() < hash_bytes(algorithm) || secret.size() > secret_bytes_max) {
     return fail(
         Code::invalid_argument,
-        fmt::format("{} takes a secret of {} to {} octets (RFC 7518 §3.2), and this one "
+        fmt::format("{} takes a secret of {} to {} bytes (RFC 7518 §3.2), and this one "
                     "has {}",
                     name_of(algorithm), hash_bytes(algorithm), secret_bytes_max, secret.size()));
   }

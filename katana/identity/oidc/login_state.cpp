@@ -29,7 +29,7 @@ Result<StateSealer> StateSealer::make(std::span<const std::string> secrets,
   for (const std::string& secret : secrets) {
     if (secret.size() < secret_bytes_min) {
       return fail(Code::invalid_argument,
-                  fmt::format("secrets: one has {} octets, and needs {}: openssl rand -base64 32",
+                  fmt::format("secrets: one has {} bytes, and needs {}: openssl rand -base64 32",
                               secret.size(), secret_bytes_min));
     }
     const SecretText key =

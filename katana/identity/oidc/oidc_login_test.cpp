@@ -436,7 +436,7 @@ TEST(OidcOptions, what_is_wrong_is_named) {
   EXPECT_THAT(mistake([](OidcOptions& o) { o.redirect_uri = "/callback"; }),
               HasSubstr("redirect_uri"));
   EXPECT_THAT(mistake([](OidcOptions& o) { o.secrets = {"short"}; }),
-              HasSubstr("secrets: one has 5 octets"));
+              HasSubstr("secrets: one has 5 bytes"));
   EXPECT_THAT(mistake([](OidcOptions& o) { o.secrets.clear(); }), HasSubstr("secrets"));
   EXPECT_THAT(mistake([](OidcOptions& o) { o.after_login = "//evil"; }),
               HasSubstr("after_login: '//evil'"));

@@ -25,7 +25,7 @@ Result<CookieSealer> CookieSealer::make(std::span<const std::string> secrets, By
   for (const std::string& secret : secrets) {
     if (secret.size() < secret_bytes_min) {
       return fail(Code::invalid_argument,
-                  fmt::format("sessions: key {} has {} octets, and {} are needed; make one with "
+                  fmt::format("sessions: key {} has {} bytes, and {} are needed; make one with "
                               "`openssl rand -base64 48`",
                               sealer.keys_.size() + 1, secret.size(), secret_bytes_min));
     }

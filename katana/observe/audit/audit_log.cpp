@@ -31,7 +31,7 @@ Result<std::unique_ptr<AuditLog>> AuditLog::open(AuditOptions options) {
   }
   if (!options.key.empty() && options.key.size() < key_bytes_min) {
     return fail(Code::invalid_argument,
-                fmt::format("audit: the key has {} octets, and {} are needed; make one with "
+                fmt::format("audit: the key has {} bytes, and {} are needed; make one with "
                             "`openssl rand -base64 48`",
                             options.key.size(), key_bytes_min));
   }

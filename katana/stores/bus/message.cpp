@@ -61,7 +61,7 @@ Result<void> check_publication(const Publication& publication, std::size_t paylo
   }
   if (publication.payload.size() > payload_bytes_max) [[unlikely]] {
     return fail(Code::out_of_range,
-                fmt::format("a message to '{}' of {} octets is above payload_bytes_max, which is "
+                fmt::format("a message to '{}' of {} bytes is above payload_bytes_max, which is "
                             "{}",
                             publication.subject, publication.payload.size(), payload_bytes_max));
   }
@@ -81,7 +81,7 @@ Result<void> check_publication(const Publication& publication, std::size_t paylo
   }
   if (headers_bytes(publication) > header_bytes_max) {
     return fail(Code::out_of_range,
-                fmt::format("the headers of a message to '{}' have {} octets, and may have {}",
+                fmt::format("the headers of a message to '{}' have {} bytes, and may have {}",
                             publication.subject, headers_bytes(publication), header_bytes_max));
   }
   return {};

@@ -31,7 +31,7 @@ bool is_plain_token(Bytes token) noexcept {
 // Null: nothing.
 const char* problem_of(Bytes text, bool may_have_wildcards) noexcept {
   if (text.empty()) return "it is empty";
-  if (text.size() > subject_bytes_max) return "it has more than 512 octets";
+  if (text.size() > subject_bytes_max) return "it has more than 512 bytes";
   std::size_t tokens = 0;
   for (Bytes rest = text; true;) {
     const bool is_last = rest.find('.') == Bytes::npos;

@@ -147,7 +147,7 @@ inline void set_tags(const Core& core, const std::vector<std::string>& tags, Loa
                       return tag.size() <= tag_bytes_max;
                     });
   if (!fits) [[unlikely]] {
-    throw_misuse("a value has more than 64 tags, or one of more than 200 octets",
+    throw_misuse("a value has more than 64 tags, or one of more than 200 bytes",
                  "with a second level tags are written there with each value: give it fewer");
   }
   loaded.tag_names = tags;

@@ -604,7 +604,7 @@ Result<void> check(const Options& options) {
   if (options.bytes_max / std::bit_ceil(std::max<std::size_t>(options.shards, 1)) < std::size_t{64}
                                                                                         << 10) {
     return fail(Code::invalid_argument,
-                fmt::format("cache '{}': {} octets for {} shards are less than 64 KiB each: take "
+                fmt::format("cache '{}': {} bytes for {} shards are less than 64 KiB each: take "
                             "fewer shards, or raise bytes_max",
                             options.name, options.bytes_max, options.shards));
   }

@@ -25,7 +25,7 @@ std::string words_of(const CronProblem& problem, Bytes text) {
   using Kind = CronProblem::Kind;
   switch (problem.kind) {
     case Kind::too_long:
-      return fmt::format("it has {} octets, {} at most are allowed", text.size(),
+      return fmt::format("it has {} bytes, {} at most are allowed", text.size(),
                          CronExpression::text_bytes_max);
     case Kind::nickname:
       return "unknown name; there are @hourly, @daily, @weekly, @monthly and @yearly";

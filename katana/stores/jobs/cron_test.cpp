@@ -168,7 +168,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(CronExpression, a_text_beyond_its_limit_is_refused) {
   const auto parsed = CronExpression::parse(std::string(200, '*'));
   ASSERT_FALSE(parsed);
-  EXPECT_NE(parsed.error().message().find("it has 200 octets, 120 at most"), std::string::npos);
+  EXPECT_NE(parsed.error().message().find("it has 200 bytes, 120 at most"), std::string::npos);
 }
 
 TEST(CronExpression, a_literal_is_judged_by_the_compiler) {

@@ -81,7 +81,7 @@ Bytes sentence_of(Refusal refusal) noexcept {
     case Refusal::bad_arguments: return "an operation does not have the arguments that it should";
     case Refusal::bad_size: return "the size of a message is no number, or less than its headers'";
     case Refusal::message_too_large: return "a message is larger than it may be";
-    case Refusal::no_line_end: return "there is no line end behind the octets of a message";
+    case Refusal::no_line_end: return "there is no line end behind the bytes of a message";
     case Refusal::count_: break;
   }
   return "unknown";

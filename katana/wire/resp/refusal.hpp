@@ -31,13 +31,13 @@ enum class Refusal : std::uint8_t {
 // By Refusal.
 inline constexpr std::array<Bytes, static_cast<std::size_t>(Refusal::count_)> refusal_texts = {
     "",
-    "a value begins with an octet that stands for no type of RESP",
+    "a value begins with a byte that stands for no type of RESP",
     "a line has a bare CR or LF, and not CRLF at its end",
     "a number is none, or does not fit its type",
     "a length is none, or negative",
     "a boolean is neither #t nor #f",
     "a null has something in its line",
-    "a verbatim string does not begin with the three octets of its format and a colon",
+    "a verbatim string does not begin with the three bytes of its format and a colon",
     "a string is longer or shorter than it said",
     "a string or an aggregate is streamed, without a length",
     "a push or an attribute stands within another value, or where no value can follow",

@@ -27,7 +27,7 @@ constexpr std::array<HandshakeRefusalText, static_cast<std::size_t>(HandshakeRef
         {405, "A WebSocket handshake is a GET request (RFC 6455 §4.1)."},
         {426, "A WebSocket handshake needs HTTP/1.1 (RFC 6455 §4.1)."},
         {426, "Version 13 of WebSocket is served here, which Sec-WebSocket-Version has to name."},
-        {400, "Sec-WebSocket-Key has to be the Base64 of 16 octets, once (RFC 6455 §4.1)."},
+        {400, "Sec-WebSocket-Key has to be the Base64 of 16 bytes, once (RFC 6455 §4.1)."},
         {400, "Sec-WebSocket-Protocol has to be a list of tokens (RFC 6455 §4.1)."},
         {403, "Pages of this Origin may not connect here."},
     }};

@@ -110,7 +110,7 @@ Result<void> NatsBus::check_sendable(const Publication& publication) {
   const std::uint64_t payload_max = payload_max_.load(std::memory_order_relaxed);
   if (const std::size_t bytes = bytes_of(publication); bytes > payload_max) [[unlikely]] {
     return fail(Code::out_of_range,
-                fmt::format("a message to '{}' of {} octets, its headers included, is above the "
+                fmt::format("a message to '{}' of {} bytes, its headers included, is above the "
                             "server's max_payload, which is {}",
                             publication.subject, bytes, payload_max));
   }
@@ -148,7 +148,7 @@ Result<void> NatsBus::enqueue(HeldMessage& message) {
       outgoing_bytes_ + bytes > options_.away.bytes_max) {
     kept_refused_.fetch_add(1, std::memory_order_relaxed);
     return fail(Code::resource_exhausted,
-                fmt::format("'{}' is not kept for the NATS server: {} messages of {} octets are",
+                fmt::format("'{}' is not kept for the NATS server: {} messages of {} bytes are",
                             message.subject(), outgoing_.size(), outgoing_bytes_));
   }
   outgoing_.emplace_back(message.batch());

@@ -144,7 +144,7 @@ const char* Arguments::take_literal(Bytes json, std::uint32_t type, const TypeTa
 
 const char* Arguments::take_text(Bytes text, std::uint32_t type, Form form,
                                  const TypeTable& table) {
-  if (text.find('\0') != Bytes::npos) return "is text with a zero octet, which PostgreSQL refuses";
+  if (text.find('\0') != Bytes::npos) return "is text with a zero byte, which PostgreSQL refuses";
   switch (form) {
     case Form::text: add(text.empty() ? "" : text.data(), text.size(), true); return nullptr;
     case Form::jsonb: {

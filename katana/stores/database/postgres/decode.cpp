@@ -20,7 +20,7 @@
 namespace katana::database::postgres {
 namespace {
 
-const Value broken = Value::of_broken("has octets that its type does not have");
+const Value broken = Value::of_broken("has bytes that its type does not have");
 
 template <class T>
 T read_big_endian(const char* octets) noexcept {

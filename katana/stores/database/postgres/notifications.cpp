@@ -17,11 +17,10 @@ std::optional<Error> problem_of_channel(std::string_view channel) {
       channel.find('\0') == channel.npos) {
     return std::nullopt;
   }
-  return Error(
-      Kind::invalid_value,
-      fmt::format("a channel's name has 1 to {} octets and none that is zero; this one has "
-                  "{} octets",
-                  channel_bytes_max, channel.size()));
+  return Error(Kind::invalid_value,
+               fmt::format("a channel's name has 1 to {} bytes and none that is zero; this one has "
+                           "{} bytes",
+                           channel_bytes_max, channel.size()));
 }
 
 }  // namespace
@@ -153,7 +152,7 @@ Task<database::Result<void>> notify(Queries queries, std::string channel, std::s
   if (auto problem = problem_of_channel(channel)) co_return std::unexpected(*std::move(problem));
   if (payload.size() > notification_bytes_max) {
     co_return fail(Kind::invalid_value,
-                   fmt::format("a notification's payload has {} octets at most, this one {}: store "
+                   fmt::format("a notification's payload has {} bytes at most, this one {}: store "
                                "what is long, and notify its key",
                                notification_bytes_max, payload.size()));
   }

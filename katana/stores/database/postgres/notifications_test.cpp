@@ -193,7 +193,7 @@ TEST_F(NotificationsTest, a_payload_or_a_channel_that_the_server_would_not_take_
     EXPECT_EQ(co_await next(longest), std::string(7999, 'p'));
     const auto too_long = co_await notify(db(), "a", std::string(8000, 'p'));
     EXPECT_EQ(kind_of(too_long), "invalid value");
-    EXPECT_TRUE(!too_long && too_long.error().describe().contains("7999 octets at most"));
+    EXPECT_TRUE(!too_long && too_long.error().describe().contains("7999 bytes at most"));
     EXPECT_EQ(kind_of(co_await notify(db(), "", "p")), "invalid value");
     EXPECT_EQ(kind_of(co_await notify(db(), std::string(64, 'x'), "p")), "invalid value");
     EXPECT_EQ(kind_of(co_await notify(db(), "a", std::string("a\0b", 3))), "invalid value");

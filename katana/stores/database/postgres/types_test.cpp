@@ -100,7 +100,7 @@ TEST(PostgresTypes, arguments_fit_the_type_that_the_statement_has) {
   EXPECT_EQ(take(Value::of_text("a"), text_type), "a|b");
   EXPECT_EQ(take(Value::of_text(""), text_type), "|b");
   EXPECT_EQ(take(Value::of_text("12.30"), numeric_type), "12.30|t");
-  EXPECT_THAT(take(Value::of_text("a\0b"sv), text_type), testing::HasSubstr("zero octet"));
+  EXPECT_THAT(take(Value::of_text("a\0b"sv), text_type), testing::HasSubstr("zero byte"));
   EXPECT_THAT(take(Value::of_integer(1), text_type), testing::HasSubstr("another type"));
   EXPECT_THAT(take(Value::of_text("a"), bytea_type), testing::HasSubstr("blob"));
   EXPECT_EQ(take(Value::of_blob({}), bytea_type), "|b") << "empty is not null";

@@ -31,12 +31,12 @@ Result<void> JobQueue::check(const std::string& queue, const std::string& payloa
   if (auto checked = options.check(); !checked) return checked;
   if (payload.size() > options_.payload_bytes_max) {
     return fail(Code::out_of_range,
-                fmt::format("a job of '{}' has {} octets, more than {}: queue the key of what it "
+                fmt::format("a job of '{}' has {} bytes, more than {}: queue the key of what it "
                             "needs, or raise payload_bytes_max",
                             queue, payload.size(), options_.payload_bytes_max));
   }
   if (payload.find('\0') != std::string::npos) {
-    return fail(Code::invalid_argument, fmt::format("a job of '{}' has a zero octet", queue));
+    return fail(Code::invalid_argument, fmt::format("a job of '{}' has a zero byte", queue));
   }
   return {};
 }

@@ -197,10 +197,10 @@ TEST_F(QueueTest, what_cannot_be_queued_is_refused_with_its_reason) {
   EXPECT_THAT(why("", {}, {}), HasSubstr("is no name of a queue"));
   EXPECT_THAT(why("notes", {}, {.priority = 101}), HasSubstr("priority 101"));
   EXPECT_THAT(why("notes", {}, {.delay = seconds(-1)}), HasSubstr("delay"));
-  EXPECT_THAT(why("notes", {}, {.key = std::string(256, 'k')}), HasSubstr("256 octets"));
+  EXPECT_THAT(why("notes", {}, {.key = std::string(256, 'k')}), HasSubstr("256 bytes"));
   EXPECT_THAT(why("notes", {1, std::string(70'000, 'x')}, {}), HasSubstr("more than 65536"));
   const auto zero = run(queue().enqueue_json("notes", std::string("a\0b", 3)));
-  EXPECT_THAT(zero.error().describe(), HasSubstr("zero octet"));
+  EXPECT_THAT(zero.error().describe(), HasSubstr("zero byte"));
   EXPECT_TRUE(run(queue().depth("notes"))->ready == 0);
 }
 

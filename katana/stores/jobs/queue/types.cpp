@@ -43,7 +43,7 @@ Result<void> EnqueueOptions::check() const {
   }
   if (key.size() > key_bytes_max || key.find('\0') != std::string::npos) {
     return fail(Code::invalid_argument,
-                fmt::format("a job's key has a zero octet or {} octets, more than {}", key.size(),
+                fmt::format("a job's key has a zero byte or {} bytes, more than {}", key.size(),
                             key_bytes_max));
   }
   return {};
