@@ -1,6 +1,7 @@
 // katana lint: what compiles and is wrong all the same, in the sources of a project.
 //
-//   katana lint                      the C++ sources below the folder, without build*/ and hidden folders
+//   katana lint                      the C++ sources below the folder, without build*/ and
+//                                    hidden folders
 //   katana lint src/app.cpp tests    files and folders
 //
 // Owns       nothing.

@@ -32,8 +32,8 @@ def files(folder):
 def test_help_and_version_of_every_subcommand():
     done = run("--version")
     assert re.fullmatch(r"katana \d+\.\d+\.\d+\n", done.stdout) and done.returncode == 0
-    for words in ("", "new", "add", "add route", "dev", "routes", "config", "config schema", "migrate", "lint", "log", "sql",
-                  "sql check"):
+    for words in ("", "new", "add", "add route", "dev", "routes", "config", "config schema", "migrate", "lint", "log",
+                  "sql", "sql check"):
         done = run(*words.split(), "--help")
         assert done.returncode == 0 and "Usage: katana" in done.stdout, (words, done.stdout, done.stderr)
 
@@ -272,8 +272,9 @@ def test_files_for_editors_are_written_where_they_are_wanted(tmp_path):
                             ".devcontainer/devcontainer.json"}
     for name in made - plain - {".clangd"}:
         json.loads((tmp_path / "shop" / name).read_text())
-    programs = [each["program"] for each in json.loads((tmp_path / "shop/.vscode/launch.json").read_text())["configurations"]]
-    assert programs == ["${workspaceFolder}/build/shop", "${workspaceFolder}/build/shop_test"]
+    launch = json.loads((tmp_path / "shop/.vscode/launch.json").read_text())
+    assert [each["program"] for each in launch["configurations"]] == [
+        "${workspaceFolder}/build/shop", "${workspaceFolder}/build/shop_test"]
 
 
 def test_lint_names_what_g_plus_plus_12_destroys_twice(tmp_path):
@@ -289,9 +290,10 @@ def test_lint_names_what_g_plus_plus_12_destroys_twice(tmp_path):
     source.write_text(bad)
     done = run("lint", cwd=tmp_path)
     assert done.returncode == 1
-    assert done.stderr.startswith("src/app.cpp:2:16: error: a conditional expression stands in what is awaited"), done.stderr
+    assert done.stderr.startswith("src/app.cpp:2:16: error: a conditional expression stands in what is awa"), done.stderr
     found = json.loads(run("lint", "--json", "src/app.cpp", cwd=tmp_path).stdout)
-    assert [(each["file"], each["line"], each["rule"]) for each in found] == [("src/app.cpp", 2, "conditional-argument")]
+    assert [(each["file"], each["line"], each["rule"]) for each in found] == [
+        ("src/app.cpp", 2, "conditional-argument")]
     done = run("lint", "nowhere", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (2, "katana lint: 'nowhere' is no file and no folder (not_found)\n")
 

@@ -15,7 +15,8 @@
 namespace katana {
 
 namespace detail {
-// A std::chrono::duration of integers. By its members: <chrono> would be 5,000 lines in every source.
+// A std::chrono::duration of integers, by its members: <chrono> would be 5,000 lines in every
+// source.
 template <class T>
 concept ChronoDuration = std::integral<typename T::rep> && requires(T duration) {
   duration.count();

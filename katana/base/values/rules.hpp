@@ -309,7 +309,7 @@ std::string broken_rule(const Rules<T>& rules, const T& value) {
   if constexpr (requires { value.size(); }) {
     const std::size_t length = length_of(value);
     if (length < rules.length_min || length > rules.length_max) {
-      constexpr Bytes unit = TextMember<T> ? "character" : BytesMember<T> ? "octet" : "item";
+      constexpr Bytes unit = TextMember<T> ? "character" : BytesMember<T> ? "byte" : "item";
       return detail::broken_length(rules.length_min, rules.length_max, length, unit);
     }
   }

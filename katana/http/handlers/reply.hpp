@@ -310,7 +310,8 @@ Reply unauthenticated(Bytes challenge, Bytes detail);
 // The status that stands for an error's code, and its message as the detail; of an internal error
 // the client is not told more than that. The reply keeps the error as its cause(), which is
 // recorded when the status is 500 or above, and shown to the client only where
-// Router::development() is on. Code::unauthenticated challenges with R"(Bearer realm="restricted")".
+// Router::development() is on. Code::unauthenticated challenges with
+// R"(Bearer realm="restricted")".
 Reply problem(const Error& error);
 
 }  // namespace katana
