@@ -290,7 +290,7 @@ def test_lint_names_what_g_plus_plus_12_destroys_twice(tmp_path):
     source.write_text(bad)
     done = run("lint", cwd=tmp_path)
     assert done.returncode == 1
-    assert done.stderr.startswith("src/app.cpp:2:16: error: a conditional expression stands in what is awa"), done.stderr
+    assert done.stderr.startswith("src/app.cpp:2:16: error: a conditional expression stands in what is"), done.stderr
     found = json.loads(run("lint", "--json", "src/app.cpp", cwd=tmp_path).stdout)
     assert [(each["file"], each["line"], each["rule"]) for each in found] == [
         ("src/app.cpp", 2, "conditional-argument")]

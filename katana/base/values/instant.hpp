@@ -1,7 +1,7 @@
 // Instant and Duration: monotonic time in nanoseconds, as a value. Nothing below reads a clock: the
 // engine reads it once per turn and everything else is told.
 //
-//   Duration pause = 250ms;                       // of std::chrono, where no digit is lost
+//   Duration pause = duration_of(250ms);          // of std::chrono, where no digit is lost
 //   if (pause * 3 + seconds(1) > 1min) …
 //   std::chrono::nanoseconds same = pause;
 #pragma once
@@ -10,7 +10,6 @@
 #include <compare>
 #include <concepts>
 #include <cstdint>
-#include <initializer_list>
 
 namespace katana {
 
@@ -30,71 +29,69 @@ concept WholeNanoseconds = ChronoDuration<T> && 1'000'000'000 % T::period::den =
 struct Duration {
   std::int64_t ns = 0;  // may be negative
 
-  constexpr Duration() = default;
-  constexpr explicit Duration(std::int64_t count_ns) : ns(count_ns) {}
-  // {n}: n nanoseconds. A number without braces is none.
-  constexpr Duration(std::initializer_list<std::int64_t> count_ns) : ns(*count_ns.begin()) {}
-  // Of whole nanoseconds or longer units. What 64 bits cannot hold is the longest there is.
-  template <detail::WholeNanoseconds T>
-  constexpr Duration(T duration)
-      : ns(saturated(duration.count(), 1'000'000'000 / T::period::den * T::period::num)) {}
-  // To std::chrono::nanoseconds.
+  // To std::chrono::nanoseconds; duration_of() is the other way.
   template <detail::WholeNanoseconds T>
     requires(T::period::num == 1 && T::period::den == 1'000'000'000)
   constexpr operator T() const {
     return T(ns);
   }
 
-  friend constexpr bool operator==(Duration left, Duration right) { return left.ns == right.ns; }
-  friend constexpr auto operator<=>(Duration left, Duration right) { return left.ns <=> right.ns; }
-  friend constexpr Duration operator+(Duration left, Duration right) {
-    return Duration(left.ns + right.ns);
-  }
-  friend constexpr Duration operator-(Duration left, Duration right) {
-    return Duration(left.ns - right.ns);
-  }
-  friend constexpr Duration operator-(Duration duration) { return Duration(-duration.ns); }
-  friend constexpr Duration operator*(Duration duration, std::int64_t factor) {
-    return Duration(duration.ns * factor);
-  }
-  friend constexpr Duration operator*(std::int64_t factor, Duration duration) {
-    return duration * factor;
-  }
+  auto operator<=>(const Duration&) const = default;
+  constexpr Duration operator+(Duration other) const { return {ns + other.ns}; }
+  constexpr Duration operator-(Duration other) const { return {ns - other.ns}; }
+  constexpr Duration operator-() const { return {-ns}; }
+  constexpr Duration operator*(std::int64_t factor) const { return {ns * factor}; }
   // REQUIRES that the divisor is not 0; rounds towards 0.
-  friend constexpr Duration operator/(Duration duration, std::int64_t divisor) {
-    return Duration(duration.ns / divisor);
-  }
-  friend constexpr std::int64_t operator/(Duration duration, Duration divisor) {
-    return duration.ns / divisor.ns;
-  }
+  constexpr Duration operator/(std::int64_t divisor) const { return {ns / divisor}; }
+  constexpr std::int64_t operator/(Duration divisor) const { return ns / divisor.ns; }
   constexpr Duration& operator+=(Duration other) { return *this = *this + other; }
   constexpr Duration& operator-=(Duration other) { return *this = *this - other; }
   constexpr Duration& operator*=(std::int64_t factor) { return *this = *this * factor; }
   constexpr Duration& operator/=(std::int64_t divisor) { return *this = *this / divisor; }
 
   constexpr std::int64_t count_ms() const { return ns / 1'000'000; }  // rounded towards zero
-
- private:
-  template <class Count>
-  static constexpr std::int64_t saturated(Count count, std::int64_t factor) {
-    std::int64_t product = 0;
-    if (!__builtin_mul_overflow(count, factor, &product)) return product;
-    return count < 0 ? INT64_MIN : INT64_MAX;
-  }
 };
 
+constexpr Duration operator*(std::int64_t factor, Duration duration) { return duration * factor; }
+
+// The Duration of a std::chrono::duration of whole nanoseconds or longer units; others do not
+// compile. Beyond 64 bits it is the longest there is.
+template <detail::WholeNanoseconds T>
+constexpr Duration duration_of(T duration) {
+  constexpr std::int64_t factor = 1'000'000'000 / T::period::den * T::period::num;
+  std::int64_t product = 0;
+  if (!__builtin_mul_overflow(duration.count(), factor, &product)) return {product};
+  return {duration.count() < 0 ? INT64_MIN : INT64_MAX};
+}
+template <detail::WholeNanoseconds T>
+constexpr Duration operator+(Duration left, T right) {
+  return left + duration_of(right);
+}
+template <detail::WholeNanoseconds T>
+constexpr Duration operator-(Duration left, T right) {
+  return left - duration_of(right);
+}
+template <detail::WholeNanoseconds T>
+constexpr bool operator==(Duration left, T right) {
+  return left == duration_of(right);
+}
+template <detail::WholeNanoseconds T>
+constexpr auto operator<=>(Duration left, T right) {
+  return left <=> duration_of(right);
+}
+
 // The Duration of so many units.
-constexpr Duration nanoseconds(std::int64_t count) { return Duration(count); }
-constexpr Duration microseconds(std::int64_t count) { return Duration(count * 1'000); }
-constexpr Duration milliseconds(std::int64_t count) { return Duration(count * 1'000'000); }
-constexpr Duration seconds(std::int64_t count) { return Duration(count * 1'000'000'000); }
+constexpr Duration nanoseconds(std::int64_t count) { return {count}; }
+constexpr Duration microseconds(std::int64_t count) { return {count * 1'000}; }
+constexpr Duration milliseconds(std::int64_t count) { return {count * 1'000'000}; }
+constexpr Duration seconds(std::int64_t count) { return {count * 1'000'000'000}; }
 
 struct Instant {
   std::int64_t ns = 0;  // since an arbitrary point, such as the start of the machine
   auto operator<=>(const Instant&) const = default;
   constexpr Instant operator+(Duration duration) const { return {ns + duration.ns}; }
   constexpr Instant operator-(Duration duration) const { return {ns - duration.ns}; }
-  constexpr Duration operator-(Instant earlier) const { return Duration(ns - earlier.ns); }
+  constexpr Duration operator-(Instant earlier) const { return {ns - earlier.ns}; }
 };
 
 // With a fraction, for messages and metrics.

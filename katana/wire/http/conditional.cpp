@@ -97,18 +97,20 @@ std::optional<std::int64_t> date_of(const Lines& lines, ConditionField field) no
 template <class Lines>
 Condition evaluate(const Lines& lines, bool is_read, const Validators* now,
                    Bytes* matched = nullptr) noexcept {
-  const std::optional<std::int64_t> modified_s = now != nullptr ? now->modified_s : std::nullopt;
+  // In two words: g++ 12 takes an optional that is copied here for one that is not initialised.
+  const bool is_dated = now != nullptr && now->modified_s.has_value();
+  const std::int64_t modified_s = is_dated ? *now->modified_s : 0;
   const Listed match = find_tag(lines, ConditionField::if_match, now, matches_strongly);
   if (match == Listed::no) return Condition::failed;
   if (match == Listed::no_field) {
     const auto since = date_of(lines, ConditionField::if_unmodified_since);
-    if (since && modified_s && *modified_s > *since) return Condition::failed;
+    if (since && is_dated && modified_s > *since) return Condition::failed;
   }
   const Listed none = find_tag(lines, ConditionField::if_none_match, now, matches_weakly, matched);
   if (none == Listed::yes) return is_read ? Condition::not_modified : Condition::failed;
   if (none == Listed::no_field && is_read) {
     const auto since = date_of(lines, ConditionField::if_modified_since);
-    if (since && modified_s && *modified_s <= *since) return Condition::not_modified;
+    if (since && is_dated && modified_s <= *since) return Condition::not_modified;
   }
   return Condition::proceed;
 }
