@@ -29,8 +29,8 @@ class MissingService : public std::logic_error {
 
 // A service that is switched off, and how to switch it on.
 struct AbsentService {
-  const TypeInfo* type = nullptr;
-  std::string remedy = {};  // "set 'redis.url'"
+  const TypeInfo* type = nullptr;  // of the service; not null
+  std::string remedy = {};         // "set 'redis.url'"
 };
 
 class Singletons {

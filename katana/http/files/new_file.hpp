@@ -43,7 +43,7 @@ class NewFile {
   NewFile& operator=(NewFile&&) = delete;
   ~NewFile();
 
-  Result<void> append(Bytes content);
+  Result<void> append(Bytes content);  // at the end; the Error names the file
   std::uint64_t size() const noexcept { return size_; }
   // Waits until the disk has the content. Without it a loss of power may leave an empty file under
   // the name.
@@ -55,7 +55,7 @@ class NewFile {
   Result<Descriptor> copy_of_file() const { return copy(file_); }
   Result<Descriptor> copy_of_folder() const { return copy(folder_); }
 
-  Result<void> publish(Existing existing);
+  Result<void> publish(Existing existing);  // gives the file its name; once
 
  private:
   NewFile(Descriptor folder, Descriptor file, std::string partial, std::string name) noexcept;

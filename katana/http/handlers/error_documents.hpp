@@ -33,11 +33,11 @@ struct Middleware;
 
 // A problem document, and what it says.
 struct ProblemView {
-  unsigned status = 500;
-  Bytes type;      // "about:blank": the status says it all
-  Bytes title;     // the same for every occurrence
-  Bytes detail;    // of this occurrence
-  Bytes document;  // the JSON, with members of its own
+  unsigned status = 500;  // of the reply
+  Bytes type;             // "about:blank": the status says it all
+  Bytes title;            // the same for every occurrence
+  Bytes detail;           // of this occurrence
+  Bytes document;         // the JSON, with members of its own
 };
 
 using ErrorForm =

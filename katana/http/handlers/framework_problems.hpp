@@ -100,10 +100,20 @@ inline constexpr ProblemType idempotency_key_in_progress{
 // Client: Do not repeat it. Ask for its result with another request.
 inline constexpr ProblemType idempotency_reply_lost{
     .uri = "urn:katana:problem:idempotency-reply-lost", .status = 409, .title = "Conflict"};
+// A file has the name that an upload gives.
+// Client: Choose another name.
+inline constexpr ProblemType file_exists{
+    .uri = "urn:katana:problem:file-exists", .status = 409, .title = "Conflict"};
 // `If-Match` or `If-Unmodified-Since` names another version than the current one.
 // Client: Load the current version, apply the change, and send it again.
 inline constexpr ProblemType precondition_failed{
     .uri = "urn:katana:problem:precondition-failed", .status = 412, .title = "Precondition Failed"};
+// The route changes a resource only for a client that names the version it knows.
+// Client: Get the resource, and send its `ETag` in `If-Match`.
+inline constexpr ProblemType precondition_required{
+    .uri = "urn:katana:problem:precondition-required",
+    .status = 428,
+    .title = "Precondition Required"};
 // The body, a part of a form, or the decoded body is larger than the route accepts.
 // Client: Send a smaller body.
 inline constexpr ProblemType content_too_large{
@@ -204,6 +214,10 @@ inline constexpr ProblemType deadline_exceeded{
 inline constexpr ProblemType unsupported_version{.uri = "urn:katana:problem:unsupported-version",
                                                  .status = 505,
                                                  .title = "HTTP Version Not Supported"};
+// The disk or the quota of the server has no room for an upload.
+// Client: Retry later, or tell the operator.
+inline constexpr ProblemType storage_full{
+    .uri = "urn:katana:problem:storage-full", .status = 507, .title = "Insufficient Storage"};
 
 }  // namespace problem_types
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "katana/http/handlers/framework_problems.hpp"
 #include "katana/wire/http/date.hpp"
 
 namespace katana {
@@ -100,9 +101,9 @@ std::optional<Reply> Preconditions::refusal_by(const ResourceVersion& now,
       http::evaluate_conditions(lines(), is_read_, &validators, &matched);
   if (condition == http::Condition::proceed) return std::nullopt;
   if (condition == http::Condition::failed) {
-    Reply reply = type != nullptr
-                      ? problem(*type, type->description)
-                      : problem(412, "The resource has changed: get it again and retry.");
+    Reply reply = type != nullptr ? problem(*type, type->description)
+                                  : problem(problem_types::precondition_failed,
+                                            "The resource has changed: get it again and retry.");
     reply.set_version(now);
     return reply;
   }
@@ -119,7 +120,8 @@ std::optional<Reply> Preconditions::refusal_by(const ResourceVersion& now,
 
 std::optional<Reply> Preconditions::refusal_of_missing() const {
   if (evaluate_missing() != http::Condition::failed) return std::nullopt;
-  return problem(412, "There is no such resource, and If-Match asks for one.");
+  return problem(problem_types::precondition_failed,
+                 "There is no such resource, and If-Match asks for one.");
 }
 
 std::expected<RequiredPreconditions, Reply> FromRequest<RequiredPreconditions>::from(
@@ -127,7 +129,8 @@ std::expected<RequiredPreconditions, Reply> FromRequest<RequiredPreconditions>::
   RequiredPreconditions conditions(request);
   if (conditions.any()) return conditions;
   return std::unexpected(
-      problem(428, "The request needs If-Match with the ETag of the resource: get it first."));
+      problem(problem_types::precondition_required,
+              "The request needs If-Match with the ETag of the resource: get it first."));
 }
 
 }  // namespace katana

@@ -80,7 +80,7 @@ class Preconditions {
   // came. Without one there is no need to load it.
   bool any() const noexcept;
 
-  http::Condition evaluate(const ResourceVersion& now) const;
+  http::Condition evaluate(const ResourceVersion& now) const;  // of the resource, as it is now
   // Where there is no such resource: If-Match fails, also as "*".
   http::Condition evaluate_missing() const;
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "katana/base/thread/pool.hpp"
+#include "katana/http/handlers/framework_problems.hpp"
 
 namespace katana {
 namespace {
@@ -21,18 +22,21 @@ Task<Result<void>> sync_copy(Result<Descriptor> copied, thread::Pool* pool) {
 }  // namespace
 
 Reply detail::save_too_large(std::uint64_t bytes_max) {
-  return problem(413, fmt::format("The file has more than {} bytes.", bytes_max));
+  return problem(problem_types::content_too_large,
+                 fmt::format("The file has more than {} bytes.", bytes_max));
 }
 
 Reply detail::reply_of_save(const Error& error) {
   switch (error.code()) {
-    case Code::invalid_argument: return problem(400, error.message());
-    case Code::already_exists: return problem(409, "A file has this name already.");
+    case Code::invalid_argument: return problem(problem_types::invalid_parameter, error.message());
+    case Code::already_exists:
+      return problem(problem_types::file_exists, "A file has this name already.");
     default: break;
   }
   const bool is_full = error.code() == Code::resource_exhausted;
-  Reply reply = is_full ? problem(507, "There is no room for the file.")
-                        : problem(503, "The file cannot be stored at present.");
+  Reply reply = is_full
+                    ? problem(problem_types::storage_full, "There is no room for the file.")
+                    : problem(problem_types::unavailable, "The file cannot be stored at present.");
   detail::PreparedReply::set_cause(reply, error);
   return reply;
 }

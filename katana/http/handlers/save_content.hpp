@@ -37,7 +37,7 @@ namespace thread {
 class Pool;
 }
 
-struct SaveOptions {
+struct SaveOptions {  // of save_to()
   // No limit of its own: that of the route (RouteDefaults::streamed_bytes_max).
   std::optional<std::uint64_t> bytes_max = {};
   Existing existing = Existing::replace;
@@ -47,12 +47,12 @@ struct SaveOptions {
   thread::Pool* pool = nullptr;
 };
 
-struct SavedFile {
-  std::string name;
-  std::uint64_t size = 0;
+struct SavedFile {         // what save_to() has written
+  std::string name;        // within the folder
+  std::uint64_t size = 0;  // bytes
 };
 
-using SaveResult = std::expected<SavedFile, Reply>;
+using SaveResult = std::expected<SavedFile, Reply>;  // or the reply that says why not
 
 namespace detail {
 // The reply that stands for an Error of NewFile.

@@ -26,7 +26,7 @@
 
 namespace katana::sessions {
 
-struct LoginPage {
+struct LoginPage {  // where browsers that are not logged in are sent
   // A path of this service, or the https:// URL of another.
   std::string path = {};
   // Of the query that has the path and query of the request; empty: none is sent.

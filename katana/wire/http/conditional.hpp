@@ -40,18 +40,18 @@ enum class Condition : std::uint8_t { proceed, not_modified, failed };
 [[nodiscard]] Condition evaluate_conditions(const Head& head, const Validators& now,
                                             Bytes* matched = nullptr) noexcept;
 
-enum class ConditionField : std::uint8_t {
-  if_match,
-  if_none_match,
-  if_modified_since,
-  if_unmodified_since,
+enum class ConditionField : std::uint8_t {  // RFC 9110 §13.1, without If-Range
+  if_match,                                 // §13.1.1
+  if_none_match,                            // §13.1.2
+  if_modified_since,                        // §13.1.3
+  if_unmodified_since,                      // §13.1.4
 };
 // One line of a request that is one of them; other names: nothing.
 struct ConditionLine {
-  ConditionField field = {};
-  Bytes value;
+  ConditionField field = {};  // its name
+  Bytes value;                // without spaces around it
 };
-[[nodiscard]] std::optional<ConditionField> condition_field(Bytes name) noexcept;
+[[nodiscard]] std::optional<ConditionField> condition_field(Bytes name) noexcept;  // in any case
 
 // The same for lines that were kept, of GET or HEAD (`is_read`) or another method. `now` is null
 // where nothing is: If-Match then fails and If-None-Match holds, "*" included.
