@@ -99,7 +99,7 @@ int run(const LintFlags& flags) {
 
 }  // namespace
 
-void add_lint_command(CLI::App& app, std::function<int()>& chosen) {
+void add_source_lint_command(CLI::App& app, std::function<int()>& chosen) {
   const auto flags = std::make_shared<LintFlags>();
   flags->paths = {"."};
   CLI::App* const command = app.add_subcommand(

@@ -16,7 +16,7 @@
 namespace katana::tool {
 
 // Adds the subcommand; `chosen` is set to what is to be done when it is given.
-void add_lint_command(CLI::App& app, std::function<int()>& chosen);
+void add_source_lint_command(CLI::App& app, std::function<int()>& chosen);
 
 }  // namespace katana::tool
 

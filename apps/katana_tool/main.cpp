@@ -90,7 +90,7 @@ int main(int count, char** arguments) {
   add_openapi_commands(app, chosen);
   add_migrate_command(app, chosen);
   add_queue_command(app, chosen);
-  add_lint_command(app, chosen);
+  add_source_lint_command(app, chosen);
   add_log_command(app, chosen);
   add_audit_command(app, chosen);
   add_password_command(app, chosen);
