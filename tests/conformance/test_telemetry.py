@@ -68,7 +68,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 class Shop(program_process.Program):
     def __init__(self, collector, tmp_path, variables=(), settings=()):
-        command = [program_process.built("guide_telemetry_1")]
+        command = [program_process.built("telemetry_server")]
         for each in (f"database.url=sqlite:{tmp_path}/shop.db", "http.port=0", "http.reactors=2",
                      "http.drain_notice=0s", "log.console=true", *settings):
             command += ["--set", each]
