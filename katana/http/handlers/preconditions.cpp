@@ -107,10 +107,10 @@ std::optional<Reply> Preconditions::refusal_by(const ResourceVersion& now,
     reply.set_version(now);
     return reply;
   }
-  // The tag is that of the reply that the client has, which may be a compressed one or a weak one
-  // (RFC 9111 §4.3.4).
+  // The tag that 200 would have now (RFC 9110 §15.4.5), which is that of the compressed reply where
+  // the client has it (RFC 9111 §4.3.4); a weak one is somebody else's form of ours.
   Reply reply(304);
-  if (matched.empty()) {
+  if (matched.empty() || matched.starts_with("W/")) {
     reply.set_version(now);
   } else {
     reply.add_field("ETag", matched);

@@ -63,6 +63,7 @@ TEST_F(PreconditionsTest, a_read_of_the_version_that_the_client_has_is_304_with_
     EXPECT_EQ(reply.status(), 304u) << tag;
     EXPECT_TRUE(std::string(tag).ends_with(*reply.header("ETag"))) << tag;
   }
+  EXPECT_EQ(server_.get("/note", {{"If-None-Match", "W/\"7\""}}).header("ETag"), "\"7\"");
   EXPECT_EQ(server_.get("/note", {{"If-None-Match", "*"}}).header("ETag"), "\"7\"");
   EXPECT_EQ(get({{"If-Modified-Since", "Sun, 06 Nov 1994 08:49:37 GMT"}}), 304u);
   EXPECT_EQ(get({{"If-Modified-Since", "Sun, 06 Nov 1994 08:49:36 GMT"}}), 200u);

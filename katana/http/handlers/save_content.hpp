@@ -37,7 +37,8 @@ namespace thread {
 class Pool;
 }
 
-struct SaveOptions {  // of save_to()
+// How save_to() writes a file.
+struct SaveOptions {
   // No limit of its own: that of the route (RouteDefaults::streamed_bytes_max).
   std::optional<std::uint64_t> bytes_max = {};
   Existing existing = Existing::replace;
@@ -47,7 +48,8 @@ struct SaveOptions {  // of save_to()
   thread::Pool* pool = nullptr;
 };
 
-struct SavedFile {         // what save_to() has written
+// What save_to() has written.
+struct SavedFile {
   std::string name;        // within the folder
   std::uint64_t size = 0;  // bytes
 };

@@ -26,7 +26,8 @@
 
 namespace katana::sessions {
 
-struct LoginPage {  // where browsers that are not logged in are sent
+// Where browsers that are not logged in are sent.
+struct LoginPage {
   // A path of this service, or the https:// URL of another.
   std::string path = {};
   // Of the query that has the path and query of the request; empty: none is sent.

@@ -40,11 +40,12 @@ enum class Condition : std::uint8_t { proceed, not_modified, failed };
 [[nodiscard]] Condition evaluate_conditions(const Head& head, const Validators& now,
                                             Bytes* matched = nullptr) noexcept;
 
-enum class ConditionField : std::uint8_t {  // RFC 9110 §13.1, without If-Range
-  if_match,                                 // §13.1.1
-  if_none_match,                            // §13.1.2
-  if_modified_since,                        // §13.1.3
-  if_unmodified_since,                      // §13.1.4
+// The headers of conditions (RFC 9110 §13.1) without If-Range.
+enum class ConditionField : std::uint8_t {
+  if_match,             // §13.1.1
+  if_none_match,        // §13.1.2
+  if_modified_since,    // §13.1.3
+  if_unmodified_since,  // §13.1.4
 };
 // One line of a request that is one of them; other names: nothing.
 struct ConditionLine {
