@@ -52,8 +52,6 @@ Result<void> ApplicationCore::start_services() {
   if (auto started = start_idempotency(registry); !started) return started;
   register_settings(registry);
   if (auto started = start_authentication(registry); !started) return started;
-  registry.absent<bus::Bus>(
-      "the program has no bus: add the part memory_bus(), or that of a system");
   for (const auto& part : parts_.all()) part->provide(registry);
   if (add_services_) {
     if (auto added = add_services_(registry); !added) return added;

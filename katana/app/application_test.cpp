@@ -139,8 +139,6 @@ TEST_F(ApplicationTest, a_service_that_is_switched_off_ends_the_start_by_name_ca
   EXPECT_THAT(
       refusal_of([](const auto& services) { (void)services.template get<sessions::Sessions>(); }),
       HasSubstr("set 'sessions.store'"));
-  EXPECT_THAT(refusal_of([](const auto& services) { (void)services.template get<bus::Bus>(); }),
-              HasSubstr("memory_bus()"));
   EXPECT_THAT(
       refusal_of([](const auto& services) { (void)services.template get<client::HttpClient>(); }),
       HasSubstr("ApplicationOptions::http_client"));
