@@ -21,7 +21,6 @@
 // Invariant  two versions that differ have different tags, and no version's text ends its tag.
 #pragma once
 
-#include <chrono>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -55,9 +54,12 @@ class ResourceVersion {
   ResourceVersion(const char* version) : ResourceVersion(Bytes(version)) {}
 
   // For Last-Modified and If-Unmodified-Since; whole seconds count.
-  template <class Duration>
-  ResourceVersion modified_at(std::chrono::sys_time<Duration> when) && {
-    modified_s_ = std::chrono::floor<std::chrono::seconds>(when).time_since_epoch().count();
+  template <class Time>
+    requires requires { typename Time::clock; }
+  ResourceVersion modified_at(Time when) && {
+    using Period = typename Time::duration::period;
+    const std::int64_t scaled = when.time_since_epoch().count() * Period::num;
+    modified_s_ = scaled / Period::den - (scaled % Period::den < 0 ? 1 : 0);
     return std::move(*this);
   }
 
