@@ -4,6 +4,7 @@
 
 #include "fullstack_files.hpp"
 #include "katana/http.hpp"
+#include "katana/preconditions.hpp"
 
 namespace katana::fullstack {
 namespace {

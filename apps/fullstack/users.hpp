@@ -20,6 +20,7 @@
 #include "katana/base.hpp"
 #include "katana/database.hpp"
 #include "katana/http.hpp"
+#include "katana/preconditions.hpp"
 
 namespace katana::openapi {
 class ProblemTypes;

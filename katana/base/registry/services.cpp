@@ -103,7 +103,7 @@ Result<detail::Made> Services::make_transient(const TypeInfo* type, Scope* scope
 }
 
 Error Services::unknown(const TypeInfo* type) const {
-  const Bytes how = remedy(type);
+  const std::string_view how = remedy(type);
   if (!how.empty()) {
     return Error(Code::not_found,
                  fmt::format("no service '{}' is registered: {}", type->name, how));
@@ -113,7 +113,7 @@ Error Services::unknown(const TypeInfo* type) const {
   return Error(Code::not_found, entries_.empty() ? text + " none" : std::move(text));
 }
 
-Bytes Singletons::remedy(const TypeInfo* type) const noexcept {
+std::string_view Singletons::remedy(const TypeInfo* type) const noexcept {
   for (const AbsentService& each : absent_) {
     if (each.type == type) return each.remedy;
   }
@@ -121,7 +121,7 @@ Bytes Singletons::remedy(const TypeInfo* type) const noexcept {
 }
 
 void Singletons::refuse(const TypeInfo* type, const std::source_location& where) const {
-  const Bytes how = remedy(type);
+  const std::string_view how = remedy(type);
   const std::string_view file = where.file_name();
   throw MissingService(
       fmt::format("get<{0}>() at {1}:{2}: '{0}' is not registered as a singleton: {3}", type->name,

@@ -12,11 +12,11 @@
 #include <source_location>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "katana/base/registry/type_info.hpp"
 #include "katana/base/system/hints.hpp"
-#include "katana/base/text/bytes.hpp"
 
 namespace katana::registry {
 
@@ -50,7 +50,7 @@ class Singletons {
   }
 
   // How to switch on what is not registered; empty: it is not known.
-  Bytes remedy(const TypeInfo* type) const noexcept;
+  std::string_view remedy(const TypeInfo* type) const noexcept;
 
  protected:
   struct Found {

@@ -10,7 +10,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <functional>
 #include <new>
 #include <stop_token>
 #include <type_traits>
@@ -55,9 +54,9 @@ void end_recycled(T* object) noexcept {
 template <class F, class Token>
 decltype(auto) call_with(F& f, const Token& token) {
   if constexpr (std::is_invocable_v<F&, std::stop_token>) {
-    return std::invoke(f, std::stop_token(token));
+    return f(std::stop_token(token));
   } else {
-    return std::invoke(f);
+    return f();
   }
 }
 // What the callable returns, with or without a std::stop_token as argument.
@@ -97,7 +96,7 @@ struct Box {
 template <class F>
 Ended act_in_place(void* payload, Order order) {
   if (order == Order::cancel) return Ended::cancelled;
-  (void)std::invoke(*std::launder(reinterpret_cast<F*>(payload)));
+  (void)(*std::launder(reinterpret_cast<F*>(payload)))();
   return Ended::ran;
 }
 

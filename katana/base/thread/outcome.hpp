@@ -11,7 +11,6 @@
 #pragma once
 
 #include <exception>
-#include <functional>
 #include <memory>
 #include <stop_token>
 #include <type_traits>

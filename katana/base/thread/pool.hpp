@@ -371,10 +371,10 @@ Result<TimedJob> Pool::add_timed(Duration delay, Duration period, F&& f, JobOpti
   auto entry = std::make_shared<Schedule::Entry>();
   if constexpr (takes_token<F>) {
     entry->f = [f = std::forward<F>(f), token = token_of<F>(options.cancel)]() mutable {
-      (void)std::invoke(f, token);
+      (void)f(token);
     };
   } else {
-    entry->f = [f = std::forward<F>(f)]() mutable { (void)std::invoke(f); };
+    entry->f = [f = std::forward<F>(f)]() mutable { (void)f(); };
   }
   entry->options = std::move(options);
   entry->period = period;

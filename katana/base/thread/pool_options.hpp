@@ -8,11 +8,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <functional>
 #include <stop_token>
 #include <string>
 #include <vector>
 
+#include "katana/base/system/function.hpp"
 #include "katana/base/values/instant.hpp"
 
 namespace katana::thread {

@@ -9,10 +9,16 @@
 
 #include <algorithm>
 #include <atomic>
-#include <functional>
 #include <memory>
 #include <utility>
 #include <vector>
+
+// As katana/base/system/function.hpp has std::function.
+#if defined(__GLIBCXX__) || __has_include(<bits/move_only_function.h>)
+#include <bits/move_only_function.h>
+#else
+#include <functional>
+#endif
 
 #include "katana/base/thread/pool_options.hpp"
 #include "katana/base/values/instant.hpp"

@@ -10,11 +10,11 @@
 #pragma once
 
 #include <condition_variable>
-#include <functional>
 #include <mutex>
 #include <string>
 #include <thread>
 
+#include "katana/base/system/function.hpp"
 #include "katana/base/system/result.hpp"
 #include "katana/base/thread/clock.hpp"
 #include "katana/base/values/instant.hpp"

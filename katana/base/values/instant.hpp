@@ -6,7 +6,6 @@
 //   std::chrono::nanoseconds same = pause;
 #pragma once
 
-#include <algorithm>
 #include <compare>
 #include <concepts>
 #include <cstdint>

@@ -12,6 +12,7 @@
 
 #include "katana/base/system/propagate.hpp"
 #include "katana/http/handlers/framework_problems.hpp"
+#include "katana/http/handlers/save_content.hpp"
 
 namespace katana {
 namespace detail {
@@ -194,6 +195,10 @@ Result<std::string> FormPart::content() const {
     return fail(Code::data_loss, "cannot read a part of a form from its temporary file");
   }
   return all;
+}
+
+SaveResult FormPart::save_to(const Folder& folder, std::string as) const {
+  return save_to(folder, std::move(as), {});
 }
 
 SaveResult FormPart::save_to(const Folder& folder, std::string as,

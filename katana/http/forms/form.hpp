@@ -30,11 +30,14 @@
 #include "katana/http/forms/form_limits.hpp"
 #include "katana/http/handlers/reply.hpp"
 #include "katana/http/handlers/request.hpp"
-#include "katana/http/handlers/save_content.hpp"
 #include "katana/http/handlers/streaming.hpp"
 #include "katana/wire/http/multipart.hpp"
 
 namespace katana {
+
+class Folder;
+struct SavedFile;  // http/handlers/save_content.hpp
+struct SaveOptions;
 
 // The file of one form, counted over the process while it is open. Parts read it by offset (pread),
 // so readers on any thread do not disturb each other.
@@ -83,7 +86,9 @@ struct FormPart {
   Result<std::string> content() const;
   // Stores it as a file of the folder, as ContentReader::save_to() does; at once, on this thread.
   // `options.pool` is not used.
-  SaveResult save_to(const Folder& folder, std::string as, const SaveOptions& options = {}) const;
+  std::expected<SavedFile, Reply> save_to(const Folder& folder, std::string as) const;
+  std::expected<SavedFile, Reply> save_to(const Folder& folder, std::string as,
+                                          const SaveOptions& options) const;
 };
 
 // A whole form.

@@ -31,7 +31,6 @@
 
 #include "katana/data/container/heap_bytes.hpp"
 #include "katana/http/handlers/extract.hpp"
-#include "katana/http/handlers/framework_problems.hpp"
 #include "katana/wire/http/multipart.hpp"
 
 namespace katana {

@@ -10,6 +10,7 @@
 
 #include "katana/http/files/folder_test.hpp"
 #include "katana/http/handlers/exchange_fixture_test.hpp"
+#include "katana/http/handlers/save_content.hpp"
 
 namespace katana {
 namespace {

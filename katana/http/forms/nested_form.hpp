@@ -21,7 +21,6 @@
 #include <utility>
 
 #include "katana/http/forms/form_fields.hpp"
-#include "katana/http/handlers/framework_problems.hpp"
 #include "katana/http/handlers/nested_query.hpp"
 
 namespace katana {

@@ -19,10 +19,10 @@
 // Invariant  html_error_pages() escapes what it shows, and its page runs and loads nothing.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
 
+#include "katana/base/system/function.hpp"
 #include "katana/base/text/bytes.hpp"
 #include "katana/http/handlers/reply.hpp"
 #include "katana/http/handlers/request.hpp"
@@ -40,8 +40,11 @@ struct ProblemView {
   Bytes document;         // the JSON, with members of its own
 };
 
-using ErrorForm =
-    std::function<std::optional<Reply>(const ProblemView& problem, const RequestView& request)>;
+// The reply in place of a problem document; none: the document itself. Any callable is one.
+struct ErrorForm
+    : std::function<std::optional<Reply>(const ProblemView& problem, const RequestView& request)> {
+  using function::function;
+};
 
 // A page for a browser (prefers_html(), accept.hpp); everybody else gets the document. `contact`,
 // if there is one, is a sentence for users: where to ask for help.

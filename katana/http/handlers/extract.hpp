@@ -304,6 +304,8 @@ std::vector<std::string> secret_parameters() {
   return names;
 }
 
+// The problem for an Error of reading a parameter or a field of a form.
+Reply parameter_problem(const Error& error);
 // What answers instead of the handler when a parameter cannot be made; an Error does too.
 struct Refusal {
   Reply reply;

@@ -228,8 +228,6 @@ Reply refusal_problem(unsigned status, Bytes detail);
 // The status of an Error as a problem. KATANA has types for failures of the server; the meaning of
 // other statuses is that of the program, and they have none.
 Reply error_problem(unsigned status, Bytes detail);
-// An Error of reading a parameter or a field of a form.
-Reply parameter_problem(const Error& error);
 
 }  // namespace detail
 }  // namespace katana

@@ -6,6 +6,7 @@
 
 #include "katana/base/registry/services.hpp"
 #include "katana/http/handlers/built_service.hpp"
+#include "katana/http/handlers/error_documents.hpp"
 #include "katana/http/handlers/request_documentation.hpp"
 
 namespace katana {

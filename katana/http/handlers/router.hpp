@@ -30,7 +30,6 @@
 #include "katana/base/system/result.hpp"
 #include "katana/http/files/file_options.hpp"
 #include "katana/http/handlers/decompression.hpp"
-#include "katana/http/handlers/error_documents.hpp"
 #include "katana/http/handlers/from_request.hpp"
 #include "katana/http/handlers/function_checks.hpp"
 #include "katana/http/handlers/handler.hpp"
@@ -41,6 +40,7 @@
 
 namespace katana {
 
+struct ErrorForm;  // error_documents.hpp
 namespace registry {
 class Services;
 }

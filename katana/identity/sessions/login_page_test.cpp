@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "katana/http/handlers/error_documents.hpp"
 #include "katana/http/handlers/router.hpp"
 #include "katana/identity/sessions/memory_store.hpp"
 #include "katana/identity/sessions/sessions.hpp"

@@ -8,6 +8,7 @@
 #include "katana/http/handlers/cookies.hpp"
 #include "katana/http/handlers/request_context.hpp"
 #include "katana/http/handlers/security.hpp"
+#include "katana/identity/sessions/login_page.hpp"
 #include "katana/identity/sessions/session_manager.hpp"
 
 namespace katana::sessions {

@@ -28,12 +28,13 @@
 
 #include "katana/base/system/result.hpp"
 #include "katana/http/handlers/middleware.hpp"
-#include "katana/identity/sessions/login_page.hpp"
 #include "katana/identity/sessions/session_options.hpp"
 #include "katana/identity/sessions/store.hpp"
 #include "katana/identity/sessions/user_session.hpp"
 
 namespace katana::sessions {
+
+struct LoginPage;  // login_page.hpp
 
 class Sessions {
  public:

@@ -13,10 +13,10 @@
 // Invariant  each job that was given is done once, or abandoned by the destructor.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <optional>
 
+#include "katana/base/system/function.hpp"
 #include "katana/base/values/instant.hpp"
 #include "katana/observe/log/output.hpp"
 

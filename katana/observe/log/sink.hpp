@@ -20,12 +20,12 @@
 //            whole. No call takes longer than stalled_after, and none waits for a stalled output.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "katana/base/system/function.hpp"
 #include "katana/base/values/instant.hpp"
 #include "katana/observe/log/output.hpp"
 #include "katana/observe/log/output_runner.hpp"

@@ -10,6 +10,7 @@
 
 #include "katana/base/values/duration_text.hpp"
 #include "katana/base/values/patch.hpp"
+#include "katana/http/handlers/preconditions.hpp"
 #include "katana/http/handlers/request_documentation.hpp"
 
 namespace katana::openapi {

@@ -30,8 +30,12 @@
 #include "katana/http/handlers/json.hpp"
 #include "katana/http/handlers/nested_query.hpp"
 #include "katana/http/handlers/parameters.hpp"
-#include "katana/http/handlers/preconditions.hpp"
 #include "katana/openapi/document/operation.hpp"
+
+namespace katana {
+class Preconditions;  // http/handlers/preconditions.hpp
+class RequiredPreconditions;
+}  // namespace katana
 
 namespace katana::openapi {
 

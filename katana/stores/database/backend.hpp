@@ -13,10 +13,10 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <string_view>
 
+#include "katana/base/system/function.hpp"
 #include "katana/base/values/described.hpp"
 #include "katana/base/values/instant.hpp"
 #include "katana/stores/database/error.hpp"

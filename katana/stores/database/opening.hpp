@@ -8,8 +8,9 @@
 //            means that to repeat it would not help.
 #pragma once
 
-#include <functional>
 #include <stop_token>
+
+#include "katana/base/system/function.hpp"
 
 namespace katana::database {
 

@@ -1,0 +1,11 @@
+// Conditional requests: Preconditions and ResourceVersion, for clients that change what they have read.
+//
+//   router.put("/notes/{id}", [&](Path<std::int64_t> id, Preconditions conditions, Json<Note> note) …
+//   return json_reply(note).with_version(note.version);
+//
+// Links      http/handlers
+#pragma once
+
+#include "katana/http/handlers/preconditions.hpp"
+
+// SPDX-License-Identifier: Apache-2.0
