@@ -1,7 +1,7 @@
 #include "katana_tool/lint/lint.hpp"
 
 #include <algorithm>
-#include <array>
+#include <iterator>
 #include <span>
 #include <tuple>
 
@@ -16,10 +16,10 @@ using Kind = CppToken::Kind;
 constexpr std::size_t none = static_cast<std::size_t>(-1);
 
 // Calls whose results have nothing to destroy.
-constexpr std::array<std::string_view, 18> plain_calls = {
-    "size",         "empty",        "count",       "length",  "has_value", "status",
-    "contains",     "starts_with",  "ends_with",   "seconds", "minutes",   "hours",
-    "milliseconds", "microseconds", "static_cast", "move",    "data",      "get"};
+constexpr std::string_view plain_calls[] = {
+    "size",     "empty",        "count",        "length",      "has_value", "status",
+    "contains", "starts_with",  "ends_with",    "seconds",     "minutes",   "hours",
+    "data",     "milliseconds", "microseconds", "static_cast", "move"};
 
 class Source {
  public:
@@ -158,7 +158,8 @@ class Source {
         while (name > from && !symbol(name, "<")) --name;
       }
       const bool grouped = each == from || (tokens_[each - 1].kind == Kind::symbol && name == each);
-      if (!grouped && std::ranges::find(plain_calls, tokens_[name - 1].text) == plain_calls.end())
+      if (!grouped &&
+          std::ranges::find(plain_calls, tokens_[name - 1].text) == std::end(plain_calls))
         return false;
     }
     return has_number || !has_plus;
