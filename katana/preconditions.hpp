@@ -1,6 +1,7 @@
-// Conditional requests: Preconditions and ResourceVersion, for clients that change what they have read.
+// Conditional requests: Preconditions and ResourceVersion, for clients that change what they have
+// read.
 //
-//   router.put("/notes/{id}", [&](Path<std::int64_t> id, Preconditions conditions, Json<Note> note) …
+//   router.put("/notes/{id}", [&](Path<std::int64_t> id, Preconditions conditions, …) { … });
 //   return json_reply(note).with_version(note.version);
 //
 // Links      http/handlers

@@ -13,13 +13,7 @@
 #include <utility>
 #include <vector>
 
-// As katana/base/system/function.hpp has std::function.
-#if defined(__GLIBCXX__) || __has_include(<bits/move_only_function.h>)
-#include <bits/move_only_function.h>
-#else
-#include <functional>
-#endif
-
+#include "katana/base/system/move_only_function.hpp"
 #include "katana/base/thread/pool_options.hpp"
 #include "katana/base/values/instant.hpp"
 

@@ -108,8 +108,9 @@ constexpr Instant extend_deadline(Instant deadline, std::uint64_t bytes, std::in
                                   Instant latest) noexcept {
   if (deadline == never) return latest;
   // No more than 64 bits hold the time of.
-  const auto counted = static_cast<std::int64_t>(std::min<std::uint64_t>(bytes, UINT32_MAX));
-  return std::min(deadline + nanoseconds(counted * (1'000'000'000 / bytes_per_s)), latest);
+  const auto counted = static_cast<std::int64_t>(bytes < UINT32_MAX ? bytes : UINT32_MAX);
+  const Instant extended = deadline + nanoseconds(counted * (1'000'000'000 / bytes_per_s));
+  return extended < latest ? extended : latest;
 }
 
 }  // namespace katana
