@@ -48,6 +48,7 @@ COMMANDS = {
     "openapi-sql": Command("costs.openapi_sql", "lab/openapi_sql.py", "operations on SQLite, by their OpenAPI"),
     "startup": Command("costs.startup", "lab/startup.py", "from exec to the first reply, by part"),
     "templates": Command("costs.templates", "lab/templates.py", "the configuration templates, beside the defaults"),
+    "build-cost": Command("costs.build", "lab/build_cost.py", "what a build costs, by target and by source"),
     "compile-cost": Command("costs.compile", "lab/compile_cost.py", "what headers cost the compiler"),
     "instructions": Command("costs.instructions", "lab/instructions.py", "instructions of a request, by module"),
     "generators": Command("costs.generators", "lab/load/compare_wrk.py", "katana-load, beside wrk"),
