@@ -157,8 +157,8 @@ WorldOptions small_turns() {
 // enough, of what was written in it and of what earlier ones left.
 std::size_t turn_bytes_bound(World& world) {
   const net::ReactorOptions& options = world.reactor().options();
-  constexpr std::size_t piece_bytes = 16 * 1024;
-  return 2 * (options.turn_bytes_max + options.outbox_high_bytes + piece_bytes) +
+  constexpr std::size_t write_bytes_max = 16 * 1024;
+  return 2 * (options.turn_bytes_max + options.outbox_high_bytes + write_bytes_max) +
          readers * options.output_block_bytes;
 }
 
