@@ -1,9 +1,12 @@
 // Application: a program from its command line to its exit status. A database joins it by the
-// header of its driver, as katana/app/sqlite/sqlite.hpp.
+// header of its driver, katana/application_sqlite.hpp or katana/application_postgres.hpp. What the
+// registry has besides the program's own needs the header of its type: app::Authentication
+// katana/application_auth.hpp, app::Caches katana/application_caches.hpp.
 //
 // Links      app
 #pragma once
 
-#include "katana/app/application.hpp"
+#include "katana/app/application_core.hpp"
+#include "katana/stores/jobs/queue/job_queue.hpp"
 
 // SPDX-License-Identifier: Apache-2.0

@@ -3,7 +3,7 @@
 // Links      app/nats
 #pragma once
 
-#include "katana/app/application.hpp"
+#include "katana/app/application_core.hpp"
 #include "katana/app/nats/nats.hpp"
 
 // SPDX-License-Identifier: Apache-2.0

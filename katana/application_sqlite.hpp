@@ -3,7 +3,7 @@
 // Links      app/sqlite
 #pragma once
 
-#include "katana/app/application.hpp"
+#include "katana/app/application_core.hpp"
 #include "katana/app/sqlite/sqlite.hpp"
 
 // SPDX-License-Identifier: Apache-2.0

@@ -3,7 +3,7 @@
 // Links      app/telemetry
 #pragma once
 
-#include "katana/app/application.hpp"
+#include "katana/app/application_core.hpp"
 #include "katana/app/telemetry/telemetry.hpp"
 #include "katana/observe/trace/span.hpp"
 

@@ -1,12 +1,11 @@
 #include "bookmarks.hpp"
 
-#include "katana/app/sqlite/sqlite.hpp"
-#include "katana/base/values/patch.hpp"
-#include "katana/base/values/timestamp.hpp"
+#include "katana/application_auth.hpp"
+#include "katana/application_sqlite.hpp"
+#include "katana/base.hpp"
 #include "katana/client.hpp"
 #include "katana/http.hpp"
-#include "katana/http/events/events.hpp"
-#include "katana/openapi/document/openapi.hpp"
+#include "katana/openapi.hpp"
 #include "migrations.hpp"  // made from migrations/ by the build
 
 namespace bookmarks {

@@ -12,7 +12,6 @@
 #include "katana/base/values/described.hpp"
 #include "katana/base/values/instant.hpp"
 #include "katana/identity/jose/algorithm.hpp"
-#include "katana/identity/jose/jwk.hpp"
 
 namespace katana::jose {
 

@@ -23,19 +23,11 @@
 #include <thread>
 #include <vector>
 
+#include "katana/app/start_step.hpp"
 #include "katana/base/system/result.hpp"
 #include "katana/base/values/instant.hpp"
 
 namespace katana::app {
-
-// One part of a program, and how it starts and stops.
-struct StartStep {
-  std::string name;                     // unique; other steps name it in `needs`
-  std::vector<std::string> needs = {};  // names of other parts
-  std::function<Result<void>()> start;  // may block; an Error stops what has started
-  std::function<void()> stop = {};  // only of a part that started; none: there is nothing to stop
-  std::string remedy = {};          // what to do when it fails, as a sentence; may be empty
-};
 
 // How long the start of one part took.
 struct PartReport {

@@ -36,6 +36,35 @@ const Value* item_at(const List& list, Bytes step) noexcept {
 
 }  // namespace
 
+Object::Object() noexcept = default;
+Object::Object(const Object& other) = default;
+Object::Object(Object&& other) noexcept = default;
+Object& Object::operator=(const Object& other) = default;
+Object& Object::operator=(Object&& other) noexcept = default;
+Object::~Object() = default;
+
+void Object::reserve(std::size_t count) { members_.reserve(count); }
+Value& Object::add(std::string name, Value value) {
+  return members_.emplace_back(std::move(name), std::move(value)).value;
+}
+
+Value::Value() noexcept = default;
+Value::Value(const Value& other) = default;
+Value::Value(Value&& other) noexcept = default;
+Value& Value::operator=(const Value& other) = default;
+Value& Value::operator=(Value&& other) noexcept = default;
+Value::~Value() = default;
+Value::Value(Boolean boolean) noexcept : content_(boolean.value) {}
+Value::Value(Integer integer) noexcept : content_(integer.value) {}
+Value::Value(Natural natural) noexcept : content_(natural.value) {}
+Value::Value(Real real) noexcept : content_(real.value) {}
+Value::Value(const char* text) : content_(std::in_place_type<std::string>, text) {}
+Value::Value(Bytes text) : content_(std::in_place_type<std::string>, text) {}
+Value::Value(std::string text) : content_(std::move(text)) {}
+Value::Value(Octets octets) : content_(std::move(octets)) {}
+Value::Value(List list) : content_(std::move(list)) {}
+Value::Value(Object object) : content_(std::move(object)) {}
+
 Object::Object(std::initializer_list<Member> members) : members_(members) {
   KATANA_REQUIRE(!has_duplicates());
 }

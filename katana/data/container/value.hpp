@@ -84,20 +84,26 @@ class Object {
 
 class Value {
  public:
-  Value() noexcept = default;
-  Value(std::nullptr_t) noexcept {}                          // NOLINT: implicit on purpose, as
-  Value(std::same_as<bool> auto value) : content_(value) {}  // are those that follow
-  Value(std::signed_integral auto value) : content_(std::int64_t{value}) {}
+  Value() noexcept;
+  Value(const Value& other);
+  Value(Value&& other) noexcept;
+  Value& operator=(const Value& other);
+  Value& operator=(Value&& other) noexcept;
+  ~Value();
+
+  Value(std::nullptr_t) noexcept : Value() {}  // NOLINT: implicit on purpose, as those that follow
+  Value(std::same_as<bool> auto value) : Value(Boolean{value}) {}
+  Value(std::signed_integral auto value) : Value(Integer{value}) {}
   Value(std::unsigned_integral auto value)
     requires(!std::same_as<decltype(value), bool>)
-      : content_(std::uint64_t{value}) {}
-  Value(std::floating_point auto value) : content_(static_cast<double>(value)) {}
-  Value(const char* text) : content_(std::in_place_type<std::string>, text) {}
-  Value(Bytes text) : content_(std::in_place_type<std::string>, text) {}
-  Value(std::string text) : content_(std::move(text)) {}
-  Value(Octets octets) : content_(std::move(octets)) {}
-  Value(List list) : content_(std::move(list)) {}
-  Value(Object object) : content_(std::move(object)) {}
+      : Value(Natural{value}) {}
+  Value(std::floating_point auto value) : Value(Real{static_cast<double>(value)}) {}
+  Value(const char* text);
+  Value(Bytes text);
+  Value(std::string text);
+  Value(Octets octets);
+  Value(List list);
+  Value(Object object);
 
   // It decides which as_…() may be called.
   Kind kind() const noexcept { return static_cast<Kind>(content_.index()); }
@@ -137,6 +143,23 @@ class Value {
   friend bool operator==(const Value& a, const Value& b);
 
  private:
+  struct Boolean {
+    bool value;
+  };
+  struct Integer {
+    std::int64_t value;
+  };
+  struct Natural {
+    std::uint64_t value;
+  };
+  struct Real {
+    double value;
+  };
+  explicit Value(Boolean boolean) noexcept;
+  explicit Value(Integer integer) noexcept;
+  explicit Value(Natural natural) noexcept;
+  explicit Value(Real real) noexcept;
+
   template <class T>
   const T& as() const {
     const T* const found = std::get_if<T>(&content_);
@@ -163,19 +186,10 @@ struct Member {
   }
 };
 
-// Here, where a member is complete.
-inline Object::Object() noexcept = default;
-inline Object::Object(const Object& other) = default;
-inline Object::Object(Object&& other) noexcept = default;
-inline Object& Object::operator=(const Object& other) = default;
-inline Object& Object::operator=(Object&& other) noexcept = default;
-inline Object::~Object() = default;
+// Here, where a member is complete. What copies, moves and destroys is compiled once, in value.cpp:
+// a variant makes much code of it in every source.
 inline std::size_t Object::size() const noexcept { return members_.size(); }
 inline bool Object::empty() const noexcept { return members_.empty(); }
-inline void Object::reserve(std::size_t count) { members_.reserve(count); }
-inline Value& Object::add(std::string name, Value value) {
-  return members_.emplace_back(std::move(name), std::move(value)).value;
-}
 inline Member* Object::begin() noexcept { return members_.data(); }
 inline Member* Object::end() noexcept { return members_.data() + members_.size(); }
 inline const Member* Object::begin() const noexcept { return members_.data(); }

@@ -1,13 +1,14 @@
 // Algorithm: how a token is signed (RFC 7518 §3.1, RFC 8037 §3.1). `none` is not one of them.
 //
 // Thread     any.
-// Allocates  never.
+// Allocates  asymmetric_algorithms(), once.
 // Fails      a name that stands for none of them is nothing. Names are case-sensitive.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "katana/base/text/bytes.hpp"
 
@@ -56,6 +57,14 @@ constexpr std::size_t hash_bytes(Algorithm algorithm) noexcept {
 // Of one coordinate of a point, and of each half of a signature (RFC 7518 §3.4). REQUIRES ECDSA.
 constexpr std::size_t coordinate_bytes(Algorithm algorithm) noexcept {
   return algorithm == Algorithm::es256 ? 32 : algorithm == Algorithm::es384 ? 48 : 66;
+}
+
+// What a public key may be used with. An HMAC has to be named.
+inline const std::vector<Algorithm>& asymmetric_algorithms() {
+  static const std::vector<Algorithm> all = {
+      Algorithm::rs256, Algorithm::rs384, Algorithm::rs512, Algorithm::ps256, Algorithm::ps384,
+      Algorithm::ps512, Algorithm::es256, Algorithm::es384, Algorithm::es512, Algorithm::eddsa};
+  return all;
 }
 
 }  // namespace katana::jose

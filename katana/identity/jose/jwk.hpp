@@ -32,14 +32,6 @@ inline constexpr std::size_t key_id_bytes_max = 256;
 // Of a set as JSON, in bytes.
 inline constexpr std::size_t jwk_set_bytes_max = 256 * 1024;
 
-// What a public key may be used with. An HMAC has to be named.
-inline const std::vector<Algorithm>& asymmetric_algorithms() {
-  static const std::vector<Algorithm> all = {
-      Algorithm::rs256, Algorithm::rs384, Algorithm::rs512, Algorithm::ps256, Algorithm::ps384,
-      Algorithm::ps512, Algorithm::es256, Algorithm::es384, Algorithm::es512, Algorithm::eddsa};
-  return all;
-}
-
 // Reads keys whose JSON was read already.
 class JwkReader {
  public:

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -18,7 +19,21 @@
 #include "katana/base/system/result.hpp"
 #include "katana/base/values/instant.hpp"
 
+namespace katana::thread {
+class Pool;
+}
+
 namespace katana::upstream {
+
+// Of one resolver, which the reactors share.
+struct ResolverOptions {
+  // Threads that call getaddrinfo. Borrowed. Null: two of its own, started with the first name.
+  thread::Pool* pool = nullptr;
+  // getaddrinfo does not say how long its result is valid.
+  Duration addresses_kept = seconds(10);
+  Duration failures_kept = seconds(1);
+  std::uint32_t names_max = 1024;
+};
 
 class AddressCache {
  public:

@@ -16,7 +16,7 @@
 #include "katana/base/system/result.hpp"
 #include "katana/base/values/instant.hpp"
 #include "katana/net/tls/client_options.hpp"
-#include "katana/net/upstream/resolver.hpp"
+#include "katana/net/upstream/address_cache.hpp"
 #include "katana/net/upstream/server.hpp"
 
 namespace katana::upstream {

@@ -11,7 +11,6 @@
 // Invariant  no reactor ever waits: getaddrinfo() blocks, and runs on a pool.
 #pragma once
 
-#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -19,21 +18,10 @@
 #include "katana/base/coroutine/task.hpp"
 #include "katana/base/system/result.hpp"
 #include "katana/base/thread/pool.hpp"
-#include "katana/base/values/instant.hpp"
 #include "katana/net/reactor/reactor.hpp"
 #include "katana/net/upstream/address_cache.hpp"
 
 namespace katana::upstream {
-
-// Of one resolver, which the reactors share.
-struct ResolverOptions {
-  // Threads that call getaddrinfo. Borrowed. Null: two of its own, started with the first name.
-  thread::Pool* pool = nullptr;
-  // getaddrinfo does not say how long its result is valid.
-  Duration addresses_kept = seconds(10);
-  Duration failures_kept = seconds(1);
-  std::uint32_t names_max = 1024;
-};
 
 class Resolver {
  public:

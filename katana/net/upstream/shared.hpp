@@ -20,6 +20,7 @@
 #include "katana/base/system/result.hpp"
 #include "katana/net/tls/client_context.hpp"
 #include "katana/net/upstream/options.hpp"
+#include "katana/net/upstream/resolver.hpp"
 
 namespace katana::upstream {
 

@@ -5,7 +5,9 @@
 
 #include <string>
 
+#include "katana/http/handlers/json.hpp"
 #include "katana/identity/auth/policy.hpp"
+#include "katana/identity/jose/jwk.hpp"
 #include "katana/identity/jose/jwt.hpp"
 #include "katana/identity/jose/vectors_test.hpp"
 #include "katana/testing/application/test_application.hpp"

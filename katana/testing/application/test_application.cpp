@@ -4,8 +4,11 @@
 
 #include <algorithm>
 
+#include "katana/app/command_line.hpp"
+#include "katana/app/embedding.hpp"
 #include "katana/app/sqlite/sqlite.hpp"
 #include "katana/base/system/check.hpp"
+#include "katana/http/server/observability.hpp"
 #include "katana/http/server/reactor_probe.hpp"
 #include "katana/net/engine/sim/sim_engine.hpp"
 #include "katana/net/reactor/reactor_on.hpp"

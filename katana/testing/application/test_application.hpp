@@ -36,7 +36,7 @@
 #include <utility>
 #include <vector>
 
-#include "katana/app/application.hpp"
+#include "katana/app/application_core.hpp"
 #include "katana/testing/application/event_capture.hpp"
 #include "katana/testing/application/log_capture.hpp"
 #include "katana/testing/application/metrics_view.hpp"

@@ -87,8 +87,8 @@ def summary(steps: list[Step], clock: float) -> str:
     compiled = [step for step in steps if step.source]
     linked = sum(step.seconds for step in steps if not step.source)
     dearest = max(steps, key=lambda step: step.mebibytes)
-    return (f"{sum(step.seconds for step in steps):.0f} CPU seconds, {clock:.0f} s on the clock: {len(compiled)} runs of"
-            f" the compiler, {len(steps) - len(compiled)} of the linker with {linked:.0f} s;"
+    return (f"{sum(step.seconds for step in steps):.0f} CPU seconds, {clock:.0f} s on the clock: {len(compiled)} runs"
+            f" of the compiler, {len(steps) - len(compiled)} of the linker with {linked:.0f} s;"
             f" at most {dearest.mebibytes:.0f} MiB, for `{dearest.name}`.")
 
 

@@ -39,8 +39,8 @@ def test_each_run_of_the_compiler_and_the_linker_is_counted_for_its_target(tmp_p
 
 
 def test_the_headers_and_templates_of_clang_are_added_up_over_sources(tmp_path):
-    given = arguments(project(tmp_path / "two", "#include <vector>\nint main() { std::vector<int> v; v.push_back(1); }\n"),
-                      tmp_path, "-DCMAKE_CXX_COMPILER=clang++-19")
+    source = "#include <vector>\nint main() { std::vector<int> v; v.push_back(1); }\n"
+    given = arguments(project(tmp_path / "two", source), tmp_path, "-DCMAKE_CXX_COMPILER=clang++-19")
     build.configure(given, tmp_path / "steps.jsonl")
     times = build.header_times(given.folder)
     vector = [path for path in times.headers if path.endswith("/vector")]

@@ -21,6 +21,7 @@
 
 #include "katana/net/reactor/reactor_fixture_test.hpp"
 #include "katana/net/reactor/sleep.hpp"
+#include "katana/stores/jobs/queue/queue_runner.hpp"
 #include "katana/stores/jobs/queue/queue_worker.hpp"
 #include "katana/testing/database/temporary_database.hpp"
 

@@ -17,7 +17,6 @@
 
 #include <cstdint>
 #include <exception>
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -29,19 +28,10 @@
 #include "katana/net/reactor/task_scope.hpp"
 #include "katana/stores/jobs/queue/delivery.hpp"
 #include "katana/stores/jobs/queue/job_queue.hpp"
+#include "katana/stores/jobs/queue/queue_handler.hpp"
 #include "katana/stores/jobs/queue/queue_instruments.hpp"
 
 namespace katana::queue {
-
-// What an attempt calls. An Error, or an exception, is a failed attempt.
-using Handler = std::move_only_function<Task<Result<void>>(Delivery&)>;
-
-// One queue, and how it is worked.
-struct QueueHandler {
-  std::string queue;            // its name: a label of metrics
-  Handler handler;              // called for several jobs at a time, up to `concurrency`
-  HandlerOptions options = {};  // checked by Worker::check()
-};
 
 // What a Worker gives each of its runners.
 struct QueueRunnerOptions {

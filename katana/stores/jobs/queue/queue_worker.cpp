@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <random>
 
+#include "katana/net/reactor/reactor.hpp"
+#include "katana/stores/jobs/queue/queue_runner.hpp"
+
 namespace katana::queue {
 namespace {
 
@@ -15,20 +18,7 @@ std::uint64_t draw() {
 
 }  // namespace
 
-namespace detail {
-
-Task<Result<void>> failed(Error error) { co_return std::unexpected(std::move(error)); }
-
-Task<Result<void>> as_result(Task<void> task) {
-  co_await std::move(task);
-  co_return {};
-}
-
-Task<Result<void>> hold([[maybe_unused]] std::shared_ptr<void> kept, Task<Result<void>> task) {
-  co_return co_await std::move(task);
-}
-
-}  // namespace detail
+Worker::Worker(JobQueue& queue) noexcept : queue_(queue) {}
 
 Worker::~Worker() { stop(); }
 

@@ -18,44 +18,29 @@
 //            failed attempt, for another version of the program may read it.
 #pragma once
 
-#include <concepts>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
-#include "katana/data/container/json_read.hpp"
-#include "katana/stores/jobs/queue/queue_runner.hpp"
+#include "katana/base/system/failure.hpp"
+#include "katana/base/system/result.hpp"
+#include "katana/stores/jobs/queue/job_queue.hpp"
+#include "katana/stores/jobs/queue/queue_handler.hpp"
+
+namespace katana::metrics {
+class Registry;
+}
+namespace katana::net {
+class Reactor;
+}
 
 namespace katana::queue {
 
-namespace detail {
-Task<Result<void>> failed(Error error);
-Task<Result<void>> as_result(Task<void> task);
-// `kept` outlives the task.
-Task<Result<void>> hold(std::shared_ptr<void> kept, Task<Result<void>> task);
-inline Task<Result<void>> as_result(Task<Result<void>> task) { return task; }
-}  // namespace detail
-
-// Of what takes (Payload, Delivery&), or a Payload alone, and gives Task<void> or
-// Task<Result<void>>. `f` stays where it is while a call of it lasts.
-template <Described Payload, class F>
-Handler handler_of(F f) {
-  return [f = std::move(f)](Delivery& delivery) mutable -> Task<Result<void>> {
-    auto read = container::read_json<Payload>(delivery.payload());
-    if (!read) return detail::failed(read.error().within("the job's payload"));
-    const auto payload = std::make_shared<Payload>(*std::move(read));
-    if constexpr (std::invocable<F&, Payload, Delivery&>) {
-      return detail::hold(payload, detail::as_result(f(std::move(*payload), delivery)));
-    } else {
-      static_assert(std::invocable<F&, Payload>,
-                    "a handler of a queue takes (Payload, queue::Delivery&), or the payload alone");
-      return detail::hold(payload, detail::as_result(f(std::move(*payload))));
-    }
-  };
-}
+class QueueRunner;
 
 // What start() borrows of the process, and who this worker is.
 struct WorkerPlace {
@@ -67,7 +52,7 @@ struct WorkerPlace {
 
 class Worker {
  public:
-  explicit Worker(JobQueue& queue) noexcept : queue_(queue) {}
+  explicit Worker(JobQueue& queue) noexcept;
   ~Worker();
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;

@@ -5,12 +5,12 @@
 #include <optional>
 #include <utility>
 
-#include "katana/app/application.hpp"
 #include "katana/app/database_start.hpp"
+#include "katana/app/program.hpp"
 
 namespace katana::app {
 
-Result<void> ApplicationCore::start_database() {
+Result<void> Program::start_database() {
   const auto present = settings();
   auto bundled = database::bundled_migrations(options_.migrations);
   if (!bundled) return std::unexpected(bundled.error());
@@ -52,7 +52,7 @@ Result<void> ApplicationCore::start_database() {
 
 // The program serves by now. A database that is awaited is told of when it has come; one that will
 // not come ends the program.
-void ApplicationCore::go_on_with_database() {
+void Program::go_on_with_database() {
   if (database_start_->awaits()) {
     logger_.warn(
         "serving on {}, and not ready: what needs the database is answered 503 until it is "
@@ -76,7 +76,7 @@ void ApplicationCore::go_on_with_database() {
 }
 
 // Once there are metrics, which are started beside the database.
-Result<void> ApplicationCore::observe_statements() {
+Result<void> Program::observe_statements() {
   const DatabaseSettings settings = this->settings()->database;
   StatementTelemetryOptions options{
       .slow = log_->logger("database"),

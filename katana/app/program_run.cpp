@@ -11,10 +11,10 @@
 #include <utility>
 #include <vector>
 
-#include "katana/app/application.hpp"
 #include "katana/app/behind_proxy.hpp"
 #include "katana/app/describing.hpp"
 #include "katana/app/own_health.hpp"
+#include "katana/app/program.hpp"
 #include "katana/app/program_redis.hpp"
 #include "katana/app/security.hpp"
 #include "katana/app/server_options.hpp"
@@ -28,12 +28,12 @@
 
 namespace katana::app {
 
-int ApplicationCore::fail_with(int status, std::string_view message) const {
+int Program::fail_with(int status, std::string_view message) const {
   print_error_line(fmt::format("{}: {}", options_.name, message), last_words_max);
   return status;
 }
 
-void ApplicationCore::print_ready(Duration took) const {
+void Program::print_ready(Duration took) const {
   print_soon(STDOUT_FILENO,
              fmt::format("{}: ready on {} (engine {}, {} reactors) in {:.1f} ms\n", options_.name,
                          url(), server::engine_name(server_->engine()), server_->reactor_count(),
@@ -41,7 +41,7 @@ void ApplicationCore::print_ready(Duration took) const {
 }
 
 // What a start would find, as far as nothing has to be made for it.
-Result<void> ApplicationCore::check_loaded() const {
+Result<void> Program::check_loaded() const {
   const auto present = settings();
   const server::HttpServerOptions options = server_options_of(*present);
   std::string wrong;
@@ -86,14 +86,14 @@ Result<void> ApplicationCore::check_loaded() const {
   return wrong.empty() ? Result<void>() : fail(Code::invalid_argument, wrong);
 }
 
-int ApplicationCore::check_config(const CommandLine& line) {
+int Program::check_config(const CommandLine& line) {
   if (auto loaded = load(line); !loaded) {
     return fail_with(2, loaded.error().describe());
   }
   if (auto checked = check_loaded(); !checked) return fail_with(2, checked.error().describe());
   fmt::print("{}: the configuration is valid\n", options_.name);
   std::fflush(stdout);
-  for (const std::string& each : setting_notes()) {
+  for (const std::string& each : settings_->notes()) {
     fmt::print(stderr, "{}: note: {}\n", options_.name, each);
   }
   const auto insecure = insecure_settings(*settings(), facts_of(line));
@@ -107,7 +107,7 @@ int ApplicationCore::check_config(const CommandLine& line) {
 }
 
 // Method, then pattern; HEAD and OPTIONS follow from the others.
-int ApplicationCore::print_routes(const CommandLine& line) {
+int Program::print_routes(const CommandLine& line) {
   serves_ = false;
   add_parts(line);
   if (auto started = startup_.start(); !started) return fail_with(1, started.error().describe());
@@ -123,7 +123,7 @@ int ApplicationCore::print_routes(const CommandLine& line) {
 }
 
 // Of what the program serves; see describing.hpp.
-int ApplicationCore::print_openapi(const CommandLine& line) {
+int Program::print_openapi(const CommandLine& line) {
   serves_ = false;
   describes_ = true;
   embedding_ = describing();
@@ -157,7 +157,7 @@ int ApplicationCore::print_openapi(const CommandLine& line) {
 }
 
 // Of another process: the one that serves.
-int ApplicationCore::check_health(const CommandLine& line) {
+int Program::check_health(const CommandLine& line) {
   if (auto loaded = load(line); !loaded) {
     return fail_with(2, loaded.error().describe());
   }
@@ -167,7 +167,7 @@ int ApplicationCore::check_health(const CommandLine& line) {
   return fail_with(is_usage ? 2 : 1, checked.error().describe());
 }
 
-std::optional<int> ApplicationCore::answer(const CommandLine& line) {
+std::optional<int> Program::answer(const CommandLine& line) {
   const auto print = [](const std::string& text) {
     fmt::print("{}", text);
     return 0;
@@ -178,13 +178,13 @@ std::optional<int> ApplicationCore::answer(const CommandLine& line) {
   }
   if (line.version) return print(fmt::format("{} {}\n", options_.name, options_.version));
   if (line.list_engines) return print(server::list_engines());
-  if (line.print_defaults) return print(print_defaults(additions()));
-  if (line.print_schema) return print(print_schema(additions()));
+  if (line.print_defaults) return print(settings_->print_defaults(additions()));
+  if (line.print_schema) return print(settings_->print_schema(additions(), options_.name));
   if (line.print_config) {
     if (auto loaded = load(line); !loaded) {
       return fail_with(2, loaded.error().describe());
     }
-    return print(print_settings());
+    return print(settings_->print());
   }
   if (line.check_config) return check_config(line);
   if (line.print_routes) return print_routes(line);
@@ -193,7 +193,7 @@ std::optional<int> ApplicationCore::answer(const CommandLine& line) {
   return std::nullopt;
 }
 
-int ApplicationCore::run(int count, const char* const* arguments) {
+int Program::run(int count, const char* const* arguments) {
   const Instant began = monotonic_now();
   const auto line = CommandLine::parse(
       std::span(arguments, static_cast<std::size_t>(count)).subspan(count > 0 ? 1 : 0),

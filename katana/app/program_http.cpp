@@ -12,13 +12,14 @@
 #include <utility>
 #include <vector>
 
-#include "katana/app/application.hpp"
+#include "katana/app/program.hpp"
 #include "katana/app/security.hpp"
 #include "katana/app/server_options.hpp"
 #include "katana/base/system/printing.hpp"
 #include "katana/http/forms/form.hpp"
 #include "katana/http/server/engines.hpp"
 #include "katana/observe/trace/tracer.hpp"
+#include "katana/openapi/document/docs_page.hpp"
 
 namespace katana::app {
 namespace {
@@ -28,7 +29,7 @@ double mebibytes_of(std::size_t bytes) { return static_cast<double>(bytes) / (10
 }  // namespace
 
 // Load is shed first, because that costs least; who waits for a place has passed the rest.
-void ApplicationCore::use_middleware(Router& router) {
+void Program::use_middleware(Router& router) {
   const auto present = settings();
   const HttpSettings& http = present->http;
   security_->use_first(router);
@@ -42,7 +43,7 @@ void ApplicationCore::use_middleware(Router& router) {
   security_->use_last(router);
 }
 
-Result<void> ApplicationCore::start_routes() {
+Result<void> Program::start_routes() {
   if (auto made = make_guard(); !made) return made;
   Router router;
   router.services(*services_)
@@ -71,7 +72,7 @@ Result<void> ApplicationCore::start_routes() {
 }
 
 // Open to all, as the documents are that it shows.
-void ApplicationCore::add_docs_page(Router& router) {
+void Program::add_docs_page(Router& router) {
   const auto present = settings();
   const bool is_on = present->docs.enabled == DocsUse::on ||
                      (present->docs.enabled == DocsUse::development && present->development);
@@ -86,8 +87,8 @@ void ApplicationCore::add_docs_page(Router& router) {
 }
 
 // What it borrows of the running program.
-server::HttpServerOptions ApplicationCore::server_options(const ApplicationSettings& settings,
-                                                          server::EngineKind engine) {
+server::HttpServerOptions Program::server_options(const ApplicationSettings& settings,
+                                                  server::EngineKind engine) {
   server::HttpServerOptions options = server_options_of(settings);
   options.engine = engine;
   options.on_reload = [this] { on_reload(); };
@@ -113,7 +114,7 @@ server::HttpServerOptions ApplicationCore::server_options(const ApplicationSetti
   return options;
 }
 
-Result<void> ApplicationCore::start_http() {
+Result<void> Program::start_http() {
   const auto present = settings();
   const auto engine = server::choose_engine(enumerator_name(present->http.engine));
   if (!engine) return std::unexpected(engine.error());
@@ -150,7 +151,7 @@ Result<void> ApplicationCore::start_http() {
 }
 
 // What the start took, part by part: a record, and a metric.
-Result<void> ApplicationCore::tell_phases() {
+Result<void> Program::tell_phases() {
   auto family = observability_->registry().gauges(
       {.name = "katana_startup_seconds",
        .help = "What each part of the start took; parts that do not need one another overlap.",
@@ -176,7 +177,7 @@ Result<void> ApplicationCore::tell_phases() {
 }
 
 // On the first reactor's thread, or on that of the watch.
-void ApplicationCore::on_certificates(const Result<std::vector<std::string>>& reloaded) {
+void Program::on_certificates(const Result<std::vector<std::string>>& reloaded) {
   if (!reloaded) {
     logger_.error("certificates are not read again, the present ones stay: {}",
                   reloaded.error().describe());
@@ -186,7 +187,7 @@ void ApplicationCore::on_certificates(const Result<std::vector<std::string>>& re
   logger_.info("certificates: read again");
 }
 
-void ApplicationCore::on_drain() {
+void Program::on_drain() {
   logger_.info("shutting down: draining for up to {:.3g} s",
                static_cast<double>(settings()->http.drain_timeout.ns) / 1e9);
   for (const auto& part : parts_.all() | std::views::reverse) part->drain();
@@ -194,7 +195,7 @@ void ApplicationCore::on_drain() {
 }
 
 // On the thread that waits for signals; the process ends when this returns, whatever the disk does.
-void ApplicationCore::on_stuck(const server::ServerReport& report) {
+void Program::on_stuck(const server::ServerReport& report) {
   constexpr std::chrono::seconds flush_max(2);
   logger_.error("{}: the process ends without it", report.stuck);
   auto flushed = std::make_shared<std::promise<void>>();
@@ -206,7 +207,7 @@ void ApplicationCore::on_stuck(const server::ServerReport& report) {
   print_report(report);
 }
 
-void ApplicationCore::print_report(const server::ServerReport& report) const {
+void Program::print_report(const server::ServerReport& report) const {
   print_error_line(fmt::format("{}: {}", options_.name, report.describe()), last_words_max);
 }
 

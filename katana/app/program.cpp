@@ -1,4 +1,4 @@
-#include "katana/app/application.hpp"
+#include "katana/app/program.hpp"
 
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -42,11 +42,12 @@ const std::vector<std::string> variables_of_tools = {
 
 }  // namespace
 
-ApplicationCore::ApplicationCore(ApplicationOptions options) : options_(std::move(options)) {}
+Program::Program(ApplicationOptions options, std::unique_ptr<ProgramSettings> settings)
+    : options_(std::move(options)), settings_(std::move(settings)) {}
 
-ApplicationCore::~ApplicationCore() { stop(); }
+Program::~Program() { stop(); }
 
-config::Sources ApplicationCore::sources_of(const CommandLine& line) const {
+config::Sources Program::sources_of(const CommandLine& line) const {
   config::Sources sources;
   sources.sets = line.sets;
   sources.set_flags = line.set_flags;
@@ -69,22 +70,22 @@ config::Sources ApplicationCore::sources_of(const CommandLine& line) const {
 }
 
 // Every program has a bus: of its process, where no part brings another.
-config::Additions ApplicationCore::additions() {
+config::Additions Program::additions() {
   if (!parts_.has("bus")) parts_.add(memory_bus());
   return parts_.additions();
 }
 
-Result<void> ApplicationCore::load(const CommandLine& line) {
-  if (auto loaded = load(sources_of(line), additions()); !loaded) return loaded;
+Result<void> Program::load(const CommandLine& line) {
+  if (auto loaded = settings_->load(sources_of(line), additions()); !loaded) return loaded;
   for (const auto& part : parts_.all()) {
     if (const auto group = part->settings_group()) {
-      part->take_settings(settings_of_part(group->name));
+      part->take_settings(settings_->settings_of_part(group->name));
     }
   }
   return {};
 }
 
-void ApplicationCore::add_step_of(Part& part) {
+void Program::add_step_of(Part& part) {
   std::vector<std::string> needs = part.needs();
   for (const char* each : {"log", "metrics", "pools"}) needs.emplace_back(each);
   if (!options_.database.empty()) needs.emplace_back("database");
@@ -104,7 +105,7 @@ void ApplicationCore::add_step_of(Part& part) {
                 .remedy = part.remedy()});
 }
 
-void ApplicationCore::add_parts(const CommandLine& line) {
+void Program::add_parts(const CommandLine& line) {
   (void)additions();
   const auto add = [this](std::string name, std::vector<std::string> needs, auto start, auto stop,
                           std::string remedy = {}) {
@@ -174,7 +175,7 @@ void ApplicationCore::add_parts(const CommandLine& line) {
       });
 }
 
-Result<void> ApplicationCore::start(const CommandLine& line) {
+Result<void> Program::start(const CommandLine& line) {
   keep_standard_descriptors();
   block_signals();
   keep_files_private();
@@ -189,14 +190,14 @@ Result<void> ApplicationCore::start(const CommandLine& line) {
   return start_parts(line);
 }
 
-Result<void> ApplicationCore::start(const CommandLine& line, Embedding embedding) {
+Result<void> Program::start(const CommandLine& line, Embedding embedding) {
   KATANA_REQUIRE(embedding.make_reactor != nullptr);
   embedding_ = std::move(embedding);
   startup_.start_one_by_one();
   return start_parts(line);
 }
 
-Result<void> ApplicationCore::start_parts(const CommandLine& line) {
+Result<void> Program::start_parts(const CommandLine& line) {
   add_parts(line);
   if (auto started = startup_.start(); !started) return started;
   if (auto told = tell_phases(); !told) return told;
@@ -218,7 +219,11 @@ Result<void> ApplicationCore::start_parts(const CommandLine& line) {
   return {};
 }
 
-Result<void> ApplicationCore::start_metrics() {
+std::vector<ServiceDocument> Program::documents() const {
+  return service_ ? service_->documents() : std::vector<ServiceDocument>();
+}
+
+Result<void> Program::start_metrics() {
   server::ObservabilityOptions options;
   if (embedding_) {
     options.health = {.clock = embedding_->clock, .threads = false};
@@ -230,7 +235,7 @@ Result<void> ApplicationCore::start_metrics() {
   return {};
 }
 
-Result<void> ApplicationCore::start_pools() {
+Result<void> Program::start_pools() {
   auto made = Pools::make(settings()->pools, failures_.get(), describes_);
   if (!made) return std::unexpected(made.error());
   pools_ = std::move(*made);
@@ -239,7 +244,7 @@ Result<void> ApplicationCore::start_pools() {
 
 // What was given to a pool may use services, and what checks look at is about to go: both are done
 // before.
-void ApplicationCore::stop_services() noexcept {
+void Program::stop_services() noexcept {
   while (!observability_->checks().all_finished(metrics::CheckKind::readiness)) {
     std::this_thread::yield();
   }
@@ -255,17 +260,18 @@ void ApplicationCore::stop_services() noexcept {
   redis_.reset();
 }
 
-Result<void> ApplicationCore::begin_parts() {
+Result<void> Program::begin_parts() {
   if (embedding_) return {};
   for (const auto& part : parts_.all()) {
     const std::string name(part->name());
-    auto spawned = spawn([&part = *part] { return part.begin(); }, "begin " + name);
+    auto spawned =
+        spawn(jobs::job_function([&part = *part] { return part.begin(); }), "begin " + name);
     if (!spawned) return std::unexpected(spawned.error().within(name));
   }
   return {};
 }
 
-Result<void> ApplicationCore::run_start_hooks() {
+Result<void> Program::run_start_hooks() {
   if (auto begun = begin_parts(); !begun) return begun;
   for (const auto& hook : start_hooks_) {
     try {
@@ -278,7 +284,7 @@ Result<void> ApplicationCore::run_start_hooks() {
   return {};
 }
 
-void ApplicationCore::run_stop_hooks() noexcept {
+void Program::run_stop_hooks() noexcept {
   if (!std::exchange(started_, false)) return;
   for (const auto& hook : stop_hooks_ | std::views::reverse) {
     try {
@@ -291,7 +297,7 @@ void ApplicationCore::run_stop_hooks() noexcept {
   }
 }
 
-server::ServerReport ApplicationCore::serve() {
+server::ServerReport Program::serve() {
   server::ServerReport report = server_->run();
   if (report.tasks_cancelled > 0) {
     logger_.warn(
@@ -302,13 +308,13 @@ server::ServerReport ApplicationCore::serve() {
   return report;
 }
 
-void ApplicationCore::shutdown() noexcept {
+void Program::shutdown() noexcept {
   const std::lock_guard lock(server_mutex_);
   told_to_end_ = true;
   if (server_) server_->shutdown();
 }
 
-void ApplicationCore::stop() noexcept {
+void Program::stop() noexcept {
   if (database_start_) database_start_->stop();
   run_stop_hooks();
   startup_.stop();
@@ -316,7 +322,7 @@ void ApplicationCore::stop() noexcept {
 
 // Serving is over and its signals with it: from here on one ends the process as it would any other,
 // also when a job on a pool or a part does not end.
-void ApplicationCore::give_signals_back() noexcept {
+void Program::give_signals_back() noexcept {
   // An output that hangs is waited for once a signal ends that.
   log_->flush(milliseconds(50));
   sigset_t set;
@@ -326,30 +332,30 @@ void ApplicationCore::give_signals_back() noexcept {
 }
 
 // It may have gone, and the program has its own work to do.
-void ApplicationCore::tell_manager(const Result<void>& told) noexcept {
+void Program::tell_manager(const Result<void>& told) noexcept {
   if (told) return;
   const std::string why = told.error().describe();
   logger_.warn(KATANA_AT_MOST(1, seconds(60)), "{}", why);
 }
 
 // On the first reactor's thread, which must not wait for a disk.
-void ApplicationCore::on_reload() {
+void Program::on_reload() {
   const auto admission = pools_->work().post([this] { (void)reload(); });
   if (admission > thread::Admission::ran_here) {
     logger_.error("SIGHUP: the configuration is not read again, because the pool 'work' is full");
   }
 }
 
-Result<void> ApplicationCore::reload() {
+Result<void> Program::reload() {
   tell_manager(manager_.reloading(monotonic_now()));
   const auto reloaded = reload_settings();
   tell_manager(manager_.ready(reloaded ? "serving" : reloaded.error().describe()));
   return reloaded;
 }
 
-Result<void> ApplicationCore::reload_settings() {
+Result<void> Program::reload_settings() {
   log_->reopen();
-  auto reloaded = load_again();
+  auto reloaded = settings_->load_again();
   if (!reloaded) {
     const std::string why = reloaded.error().describe();
     logger_.error("{}", why);
@@ -370,18 +376,18 @@ Result<void> ApplicationCore::reload_settings() {
   }
   for (const auto& part : parts_.all()) {
     const auto group = part->settings_group();
-    const auto read = part->reload(group ? settings_of_part(group->name) : nullptr);
+    const auto read = part->reload(group ? settings_->settings_of_part(group->name) : nullptr);
     if (!read) logger_.error("{}: {}", part->name(), read.error().describe());
   }
   logger_.info("configuration: read again, {} changed", reloaded->applied.size());
   if (!reloaded->applied.empty()) {
     apply(*settings());
-    tell_settings();
+    settings_->tell_listeners();
   }
   return {};
 }
 
-void ApplicationCore::apply(const ApplicationSettings& settings) {
+void Program::apply(const ApplicationSettings& settings) {
   telemetry_->set_slow_after(settings.requests.slow);
   if (statements_) statements_->set_slow_after(settings.database.slow_statement);
   const HttpSettings& http = settings.http;

@@ -5,7 +5,7 @@
 #include <system_error>
 #include <utility>
 
-#include "katana/app/application.hpp"
+#include "katana/app/program.hpp"
 
 namespace katana::app {
 namespace {
@@ -44,7 +44,7 @@ log::Options log_options(const LogSettings& settings) {
 
 }  // namespace
 
-Result<void> ApplicationCore::start_log() {
+Result<void> Program::start_log() {
   const auto present = settings();
   log::Options log_settings;
   if (embedding_) {
@@ -66,7 +66,7 @@ Result<void> ApplicationCore::start_log() {
   return {};
 }
 
-server::OnError ApplicationCore::failure_hook() const {
+server::OnError Program::failure_hook() const {
   if (!embedding_ || !embedding_->on_failure) return options_.on_error;
   return [first = embedding_->on_failure, second = options_.on_error](const Failure& failure) {
     first(failure);
@@ -74,7 +74,7 @@ server::OnError ApplicationCore::failure_hook() const {
   };
 }
 
-void ApplicationCore::start_failure_log() {
+void Program::start_failure_log() {
   const RequestSettings requests = settings()->requests;
   failures_ = std::make_unique<server::FailureLog>(
       server::FailureLogOptions{.logger = log_->logger("failures"),

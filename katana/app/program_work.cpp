@@ -4,13 +4,13 @@
 #include <string>
 #include <utility>
 
-#include "katana/app/application.hpp"
+#include "katana/app/program.hpp"
 #include "katana/net/reactor/task_scope.hpp"
 #include "katana/stores/jobs/database/database_lock.hpp"
 
 namespace katana::app {
 
-Result<void> ApplicationCore::start_jobs() {
+Result<void> Program::start_jobs() {
   const JobSettingsMap settings = this->settings()->jobs;
   jobs::JobLock* lock = nullptr;
   if (jobs_.need_lock(settings)) {
@@ -34,7 +34,7 @@ Result<void> ApplicationCore::start_jobs() {
   return started ? start_queues() : started;
 }
 
-Result<void> ApplicationCore::start_queues() {
+Result<void> Program::start_queues() {
   const auto present = settings();
   return queues_.start(
       present->database, present->queue,
@@ -71,7 +71,7 @@ struct SpawnMessage : Message {
 
 }  // namespace
 
-Result<void> ApplicationCore::spawn_function(jobs::JobFunction f, std::string name) {
+Result<void> Program::spawn(jobs::JobFunction f, std::string name) {
   const std::lock_guard lock(server_mutex_);
   if (!server_) {
     return fail(Code::unavailable,

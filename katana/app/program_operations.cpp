@@ -5,14 +5,14 @@
 #include <utility>
 #include <vector>
 
-#include "katana/app/application.hpp"
 #include "katana/app/behind_proxy.hpp"
+#include "katana/app/program.hpp"
 #include "katana/net/engine/sockets.hpp"
 
 namespace katana::app {
 
 // What of the server the pages of operations are shown to: see http/server/operations.hpp.
-Result<void> ApplicationCore::make_guard() {
+Result<void> Program::make_guard() {
   const auto present = settings();
   if (auto checked = check_operations(*present); !checked) return checked;
   std::vector<std::string> sockets;
@@ -28,7 +28,7 @@ Result<void> ApplicationCore::make_guard() {
 }
 
 // The first listener that is not of this machine alone.
-std::string ApplicationCore::exposed_url() const {
+std::string Program::exposed_url() const {
   const auto present = settings();
   const std::vector<server::ListenerOptions>& listeners = present->http.listeners;
   const auto exposed = std::ranges::find_if_not(listeners, [](const server::ListenerOptions& each) {
@@ -41,9 +41,9 @@ std::string ApplicationCore::exposed_url() const {
 }
 
 // Who may see what is asked when it is too late.
-void ApplicationCore::tell_operations() const {
+void Program::tell_operations() const {
   const auto present = settings();
-  for (const std::string& note : setting_notes()) logger_.warn("configuration: {}", note);
+  for (const std::string& note : settings_->notes()) logger_.warn("configuration: {}", note);
   if (present->development && guard_->exposed()) {
     logger_.warn(
         "development is true, and {} is not a loopback address: every client is shown the causes "

@@ -1,5 +1,5 @@
 // What an application does about replies that depart from its OpenAPI documents.
-#include "katana/app/application.hpp"
+#include "katana/app/program.hpp"
 
 namespace katana::app {
 namespace {
@@ -17,7 +17,7 @@ ReplyChecks reply_checks_of(const ApplicationSettings& settings) noexcept {
 
 }  // namespace
 
-void ApplicationCore::check_replies(Router& router) {
+void Program::check_replies(Router& router) {
   const auto present = settings();
   const ReplyChecks checks = reply_checks_of(*present);
   if (options_.check_replies != nullptr) {

@@ -3,13 +3,13 @@
 #include <string>
 #include <utility>
 
-#include "katana/app/application.hpp"
 #include "katana/app/insecure_settings.hpp"
 #include "katana/app/process_rules.hpp"
+#include "katana/app/program.hpp"
 
 namespace katana::app {
 
-InsecureFacts ApplicationCore::facts_of(const CommandLine& line) const {
+InsecureFacts Program::facts_of(const CommandLine& line) const {
   return {.database = !options_.database.empty(),
           .client = options_.http_client,
           .config_file = sources_of(line).file,
@@ -18,7 +18,7 @@ InsecureFacts ApplicationCore::facts_of(const CommandLine& line) const {
 }
 
 // No other thread is there yet, and nothing is open.
-Result<void> ApplicationCore::load_and_enter(const CommandLine& line) {
+Result<void> Program::load_and_enter(const CommandLine& line) {
   if (auto loaded = load(line); !loaded) return loaded;
   if (embedding_) return {};
   exposed_files_ = exposed_files(*settings(), facts_of(line));
@@ -38,7 +38,7 @@ Result<void> ApplicationCore::load_and_enter(const CommandLine& line) {
                                     .parts = parts_.needs()});
 }
 
-Result<void> ApplicationCore::make_launcher() {
+Result<void> Program::make_launcher() {
   const RestartSettings& restart = settings()->restart;
   if (!serves_ || !restart.enabled || !restart.launcher) return {};
   auto command = server::command_of_this_process(restart.program);
@@ -51,8 +51,8 @@ Result<void> ApplicationCore::make_launcher() {
 }
 
 // What may be started by whom: the launcher, if there is one, the program itself, or nobody.
-void ApplicationCore::prepare_restart(server::HttpServerOptions& options,
-                                      const ApplicationSettings& settings) {
+void Program::prepare_restart(server::HttpServerOptions& options,
+                              const ApplicationSettings& settings) {
   options.restart = settings.restart;
   options.inherited = inherited_.get();
   options.on_restart = [this](const auto& replacement) { on_restart(replacement); };
@@ -71,7 +71,7 @@ void ApplicationCore::prepare_restart(server::HttpServerOptions& options,
 }
 
 // On the thread of the attempt.
-void ApplicationCore::on_restart(const Result<server::Replacement>& replacement) {
+void Program::on_restart(const Result<server::Replacement>& replacement) {
   if (replacement) {
     logger_.info("restart: process {} serves from here on, and this one ends",
                  replacement->process_id);
@@ -83,7 +83,7 @@ void ApplicationCore::on_restart(const Result<server::Replacement>& replacement)
   tell_manager(manager_.not_replaced(why));
 }
 
-void ApplicationCore::tell_process_rules() const {
+void Program::tell_process_rules() const {
   for (const std::string& each : rules_.report()) logger_.info("{}", each);
   for (const std::string& each : rules_.warnings()) logger_.warn("{}", each);
   for (const InsecureSetting& each : exposed_files_) logger_.warn("{}", each.describe());

@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "katana/app/application.hpp"
+#include "katana/app/program.hpp"
 #include "katana/app/program_redis.hpp"
 #include "katana/app/security.hpp"
 #include "katana/http/middleware/redis/redis_rate_limit.hpp"
@@ -16,7 +16,7 @@
 
 namespace katana::app {
 
-Result<void> ApplicationCore::start_redis(registry::Registry& registry) {
+Result<void> Program::start_redis(registry::Registry& registry) {
   const auto present = settings();
   if (auto checked = check_redis(*present); !checked) return checked;
   if (present->redis.given()) {
@@ -35,11 +35,11 @@ Result<void> ApplicationCore::start_redis(registry::Registry& registry) {
   return add_redis(*cache_redis_, "cache redis");
 }
 
-Result<void> ApplicationCore::add_redis(ProgramRedis& redis, std::string name) {
+Result<void> Program::add_redis(ProgramRedis& redis, std::string name) {
   if (auto added = redis.add_metrics(observability_->registry()); !added) return added;
   if (embedding_) return {};  // there is no network
   on_start([this, &redis, name](const registry::Services&) {
-    return spawn([&redis] { return redis.connect(); }, "connect " + name);
+    return spawn(jobs::job_function([&redis] { return redis.connect(); }), "connect " + name);
   });
   return observability_->checks().add({.name = std::move(name),
                                        .run = [&redis](std::stop_token) { return redis.health(); },
@@ -49,7 +49,7 @@ Result<void> ApplicationCore::add_redis(ProgramRedis& redis, std::string name) {
 
 // Security::make() refuses sessions in Redis without one. In a test sessions are in memory, and
 // caches have no second level: there is no Redis.
-Result<void> ApplicationCore::start_sessions_and_caches(registry::Registry& registry) {
+Result<void> Program::start_sessions_and_caches(registry::Registry& registry) {
   const auto present = settings();
   std::shared_ptr<sessions::SessionStore> store;
   if (present->sessions.store == SessionPlace::redis) {
@@ -79,7 +79,7 @@ Result<void> ApplicationCore::start_sessions_and_caches(registry::Registry& regi
   return {};
 }
 
-Result<void> ApplicationCore::start_idempotency(registry::Registry& registry) {
+Result<void> Program::start_idempotency(registry::Registry& registry) {
   const auto present = settings();
   std::shared_ptr<idempotency::Store> store;
   if (present->idempotency.store == KeyPlace::redis) {
@@ -98,7 +98,7 @@ Result<void> ApplicationCore::start_idempotency(registry::Registry& registry) {
   return {};
 }
 
-std::unique_ptr<jobs::JobLock> ApplicationCore::make_redis_job_lock() const {
+std::unique_ptr<jobs::JobLock> Program::make_redis_job_lock() const {
   if (redis_ == nullptr) return nullptr;
   if (embedding_) return std::make_unique<jobs::LocalJobLock>();
   const RedisSettings& settings = redis_->settings();
@@ -107,7 +107,7 @@ std::unique_ptr<jobs::JobLock> ApplicationCore::make_redis_job_lock() const {
                                               settings.prefix + "job:");
 }
 
-RateLimitOptions ApplicationCore::rate_limit_options() const {
+RateLimitOptions Program::rate_limit_options() const {
   const RateLimitSettings settings = this->settings()->http.rate_limit;
   RateLimitOptions options = settings;
   if (!settings.shared || embedding_) return options;

@@ -4,7 +4,7 @@
 #include <stop_token>
 #include <utility>
 
-#include "katana/app/application.hpp"
+#include "katana/app/program.hpp"
 #include "katana/app/program_redis.hpp"
 #include "katana/app/security.hpp"
 #include "katana/app/system_metrics.hpp"
@@ -12,7 +12,7 @@
 
 namespace katana::app {
 
-Result<void> ApplicationCore::start_services() {
+Result<void> Program::start_services() {
   if (database_) {
     if (auto observed = observe_statements(); !observed) return observed;
   }
@@ -50,7 +50,7 @@ Result<void> ApplicationCore::start_services() {
   if (auto started = start_redis(registry); !started) return started;
   if (auto started = start_sessions_and_caches(registry); !started) return started;
   if (auto started = start_idempotency(registry); !started) return started;
-  register_settings(registry);
+  settings_->register_in(registry);
   if (auto started = start_authentication(registry); !started) return started;
   for (const auto& part : parts_.all()) part->provide(registry);
   if (add_services_) {
@@ -66,7 +66,7 @@ Result<void> ApplicationCore::start_services() {
   return {};
 }
 
-Result<void> ApplicationCore::start_authentication(registry::Registry& registry) {
+Result<void> Program::start_authentication(registry::Registry& registry) {
   client::HttpClientOptions how = settings()->client;
   if (embedding_) how.tls.system_authorities = false;
   auto made = Authentication::make(settings()->auth, how, log_->logger("auth"));
@@ -76,7 +76,7 @@ Result<void> ApplicationCore::start_authentication(registry::Registry& registry)
   registry.instance<Authentication>(*authentication_);
   if (embedding_ || !authentication_->is_remote()) return {};
   on_start([this](const registry::Services&) {
-    return spawn([this] { return authentication_->load(); }, "fetch keys");
+    return spawn(jobs::job_function([this] { return authentication_->load(); }), "fetch keys");
   });
   return observability_->checks().add(
       {.name = "auth keys",
@@ -85,7 +85,7 @@ Result<void> ApplicationCore::start_authentication(registry::Registry& registry)
 }
 
 // What the systems know of themselves: for /metrics and /ready.
-Result<void> ApplicationCore::add_figures() {
+Result<void> Program::add_figures() {
   metrics::Registry& registry = observability_->registry();
   metrics::HealthChecks& checks = observability_->checks();
   if (auto added = add_log_metrics(registry, *log_); !added) return added;
