@@ -169,14 +169,31 @@ struct NoRules {
 template <class T>
 concept Bounded = NumberMember<T> ||
                   (!std::is_same_v<T, bool> && !is_variant<T> && std::is_trivially_copyable_v<T> &&
-                   sizeof(T) <= 32 && std::totally_ordered<T>);
+                   sizeof(T) <= 32 && std::default_initializable<T> && std::totally_ordered<T>);
+// No std::optional, for the compiler's memory: each enumeration of a large OpenAPI description has
+// rules of a type that nothing else has.
+template <class T>
+class Bound {
+ public:
+  constexpr Bound() = default;
+  constexpr Bound(T value) : value_(value), is_there_(true) {}  // NOLINT: implicit on purpose
+  constexpr bool has_value() const noexcept { return is_there_; }
+  constexpr explicit operator bool() const noexcept { return is_there_; }
+  // REQUIRES has_value().
+  constexpr const T& operator*() const noexcept { return value_; }
+  friend constexpr bool operator==(const Bound&, const Bound&) = default;
+
+ private:
+  T value_{};
+  bool is_there_ = false;
+};
 template <class T>
 struct BoundOf {
   using Type = NoRules;
 };
 template <Bounded T>
 struct BoundOf<T> {
-  using Type = std::optional<T>;
+  using Type = Bound<T>;
 };
 template <class T>
 struct EachOf {
