@@ -97,7 +97,7 @@ Result<void> serve(const Flags& flags) {
   server::raise_descriptor_limit();
   server::HttpServer server(*options, *service);
   if (auto started = server.start(); !started) return started;
-  std::string ready = fmt::format("{}: ready on {}", program, server.url());
+  std::string ready = fmt::format("{}: listening on {}", program, server.url());
   for (const std::string& url : server.other_urls()) ready += ", " + url;
   print_soon(STDOUT_FILENO, ready + fmt::format(" ({} reactors)\n", server.reactor_count()));
   server.run();

@@ -251,11 +251,10 @@ void log_budget(const log::Logger& log, const chat::ChatServer& server, const Fl
   const chat::ChatBudget budget = server.budget();
   const auto in_mib = [](auto bytes) { return static_cast<double>(bytes) / mib; };
   log.info(
-      "memory budget: in all {:.1f} MiB; relays {:.1f} MiB; each of {} reactors: connections "
-      "{:.1f} "
-      "MiB, input {:.1f} MiB, output {:.1f} MiB, queues {:.1f} MiB, engine {:.2f} MiB, shared "
-      "{:.1f} MiB; reserved, and used as load asks for it",
-      in_mib(budget.total), in_mib(budget.relays), flags.threads,
+      "address space reserved: {:.2g} GiB (memory is used only under load): relays {:.1f} MiB; "
+      "each of {} reactors: connections {:.1f} MiB, input {:.1f} MiB, output {:.1f} MiB, queues "
+      "{:.1f} MiB, engine {:.2f} MiB, shared {:.1f} MiB",
+      in_mib(budget.total) / 1024, in_mib(budget.relays), flags.threads,
       in_mib(budget.reactor.connections), in_mib(budget.reactor.carry),
       in_mib(budget.reactor.output), in_mib(budget.reactor.held), in_mib(budget.reactor.engine),
       in_mib(budget.reactor.shared));
@@ -283,30 +282,33 @@ int serve(const Flags& flags, const server::EngineChoice& engine,
   if (auto started = server.start(); !started) return fail(started.error());
   log_budget(log, server, flags);
   if (options.metrics_port) {
-    log.info("metrics on http://{}:{}/metrics", flags.address, server.metrics_port());
+    log.info("listening on http://{}:{}/metrics", flags.address, server.metrics_port());
     if (!server::is_loopback(flags.address)) {
       log.warn("every client that reaches port {} is shown the metrics", server.metrics_port());
     }
   }
   if (options.websocket_port) {
     const char* const s = options.tls ? "s" : "";
-    log.info("WebSocket on ws{}://{}:{}/chat, and a page on http{}://{}:{}/", s, flags.address,
+    log.info("listening on ws{}://{}:{}/chat, with a page on http{}://{}:{}/", s, flags.address,
              server.websocket_port(), s, flags.address, server.websocket_port());
   }
   const double took_ms =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
-  print_soon(STDOUT_FILENO,
-             fmt::format("{}: ready on {} (engine {}, {} reactors) in {:.1f} ms\n", program,
-                         server.url(), server::engine_name(engine.kind), flags.threads, took_ms));
+  log.info("listening on {}", server.url(), log::field("engine", server::engine_name(engine.kind)),
+           log::field("reactors", flags.threads));
+  // For scripts, which read the port; where the log stands too, its line is enough.
+  if (!log.enabled(log::Level::info) || !same_output(STDOUT_FILENO, STDERR_FILENO)) {
+    print_soon(STDOUT_FILENO,
+               fmt::format("{}: listening on {} (engine {}, {} reactors) in {:.2g} ms\n", program,
+                           server.url(), server::engine_name(engine.kind), flags.threads, took_ms));
+  }
 
   const chat::ChatReport report = server.run();
+  log.info("stopped after {} {}", report.messages, report.messages == 1 ? "message" : "messages",
+           log::field("messages", report.messages), log::field("connections", report.connections),
+           log::field("deliveries", report.delivered), log::field("dropped", report.dropped),
+           log::field("cut_off", report.cut_off));
   all_logs.flush();
-  print_error_line(
-      fmt::format("{}: stopped: {} messages on {} connections finished, {} deliveries, {} dropped, "
-                  "{} connections cut off",
-                  program, report.messages, report.connections, report.delivered, report.dropped,
-                  report.cut_off),
-      last_words_max);
   return 0;
 }
 

@@ -84,11 +84,11 @@ void print_budget(const char* name, const net::MemoryBudget& budget) {
   const auto mib = [](std::size_t bytes) { return static_cast<double>(bytes) / (1024.0 * 1024.0); };
   print_line(
       name,
-      "memory budget of each reactor: connections {:.1f} MiB, input {:.1f} MiB, output "
-      "{:.1f} MiB, engine {:.2f} MiB, held {:.1f} MiB, shared {:.2f} MiB, in all {:.1f} MiB; "
-      "reserved, and used as load asks for it",
-      mib(budget.connections), mib(budget.carry), mib(budget.output), mib(budget.engine),
-      mib(budget.held), mib(budget.shared), mib(budget.total()));
+      "address space reserved: {:.2g} GiB per reactor (memory is used only under load): "
+      "connections {:.1f} MiB, input {:.1f} MiB, output {:.1f} MiB, engine {:.2f} MiB, held {:.1f} "
+      "MiB, shared {:.2f} MiB",
+      mib(budget.total()) / 1024, mib(budget.connections), mib(budget.carry), mib(budget.output),
+      mib(budget.engine), mib(budget.held), mib(budget.shared));
 }
 
 void print_start(const Program& program, const server::HttpServer& server,
@@ -100,10 +100,11 @@ void print_start(const Program& program, const server::HttpServer& server,
   if (!server.placement().empty()) {
     print_line(program.name, "reactors on CPUs {}", server.placement());
   }
-  print_soon(STDOUT_FILENO,
-             fmt::format("{}: ready on {} (engine {}, {} reactors) in {:.1f} ms\n", program.name,
-                         server.url(), server::engine_name(engine), server.reactor_count(),
-                         std::chrono::duration<double, std::milli>(Clock::now() - began).count()));
+  print_soon(
+      STDOUT_FILENO,
+      fmt::format("{}: listening on {} (engine {}, {} reactors) in {:.1f} ms\n", program.name,
+                  server.url(), server::engine_name(engine), server.reactor_count(),
+                  std::chrono::duration<double, std::milli>(Clock::now() - began).count()));
 }
 
 int serve(const Program& program, const Flags& flags, server::EngineKind engine,

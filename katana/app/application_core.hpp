@@ -40,7 +40,7 @@
 //            the command line or the configuration is wrong.
 // Invariant  SIGTERM and SIGINT: /ready answers 503, after http.drain_notice nothing new is
 //            accepted, what is in flight is finished before http.drain_timeout, and the program
-//            says what it finished and what it cut off. A second one ends it at once. SIGHUP reads
+//            logs what it finished and what it cut off. A second one ends it at once. SIGHUP reads
 //            the configuration again and opens the log's files anew; a configuration that is wrong
 //            changes nothing, and the log says what is wrong.
 #pragma once

@@ -305,6 +305,7 @@ server::ServerReport Program::serve() {
         "cancelled",
         report.tasks_cancelled);
   }
+  log_report(report);
   return report;
 }
 

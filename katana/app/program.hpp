@@ -173,9 +173,10 @@ class Program {
   void prepare_restart(server::HttpServerOptions& options, const ApplicationSettings& settings);
   void on_restart(const Result<server::Replacement>& replacement);
   void give_signals_back() noexcept;
-  void print_report(const server::ServerReport& report) const;
+  void log_report(const server::ServerReport& report) const;
   void tell_manager(const Result<void>& told) noexcept;
-  void print_ready(Duration took) const;
+  void tell_listening(Duration took) const;
+  bool logs_to_standard_output() const;
   int fail_with(int status, std::string_view message) const;
 
   const ApplicationOptions options_;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <future>
 #include <memory>
 #include <optional>
@@ -24,7 +25,9 @@
 namespace katana::app {
 namespace {
 
-double mebibytes_of(std::size_t bytes) { return static_cast<double>(bytes) / (1024.0 * 1024.0); }
+std::string gibibytes_of(std::size_t bytes) {
+  return fmt::format("{:.2g} GiB", static_cast<double>(bytes) / (1024.0 * 1024.0 * 1024.0));
+}
 
 }  // namespace
 
@@ -142,7 +145,6 @@ Result<void> Program::start_http() {
   for (const std::string& note : server->certificate_notes()) {
     logger_.warn("certificates: {}", note);
   }
-  for (const std::string& other : server->other_urls()) logger_.info("also serving on {}", other);
   if (!server->placement().empty()) logger_.info("reactors on CPUs {}", server->placement());
   const std::lock_guard lock(server_mutex_);
   server_ = std::move(server);
@@ -163,16 +165,16 @@ Result<void> Program::tell_phases() {
     family->with(report.name).set(static_cast<double>(report.took.ns) / 1e9);
     whole = std::max(whole, Duration{report.began.ns + report.took.ns});
     logger_.info("started", log::field("part", report.name),
-                 log::field("after_ms", milliseconds_of(report.began)),
-                 log::field("took_ms", milliseconds_of(report.took)));
+                 log::field("after_ms", short_ms(report.began)),
+                 log::field("took_ms", short_ms(report.took)));
   }
   const net::MemoryBudget budget = server_->memory_budget();
-  logger_.info(
-      "all parts started in {} ms; memory of each reactor, at most: {} MiB (connections {}, input "
-      "{}, output {}, engine {}, held {}, shared {})",
-      milliseconds_of(whole), mebibytes_of(budget.total()), mebibytes_of(budget.connections),
-      mebibytes_of(budget.carry), mebibytes_of(budget.output), mebibytes_of(budget.engine),
-      mebibytes_of(budget.held), mebibytes_of(budget.shared));
+  logger_.info("all parts started in {} ms", short_ms(whole));
+  logger_.info("address space reserved: {} per reactor (memory is used only under load)",
+               gibibytes_of(budget.total()), log::field("connections_bytes", budget.connections),
+               log::field("input_bytes", budget.carry), log::field("output_bytes", budget.output),
+               log::field("engine_bytes", budget.engine), log::field("held_bytes", budget.held),
+               log::field("shared_bytes", budget.shared));
   return {};
 }
 
@@ -188,8 +190,12 @@ void Program::on_certificates(const Result<std::vector<std::string>>& reloaded) 
 }
 
 void Program::on_drain() {
-  logger_.info("shutting down: draining for up to {:.3g} s",
-               static_cast<double>(settings()->http.drain_timeout.ns) / 1e9);
+  const double seconds = static_cast<double>(settings()->http.drain_timeout.ns) / 1e9;
+  switch (server_ ? server_->ended_by() : 0) {
+    case SIGTERM: logger_.info("SIGTERM received: draining for up to {:.3g} s", seconds); break;
+    case SIGINT: logger_.info("SIGINT received: draining for up to {:.3g} s", seconds); break;
+    default: logger_.info("shutdown requested: draining for up to {:.3g} s", seconds);
+  }
   for (const auto& part : parts_.all() | std::views::reverse) part->drain();
   tell_manager(manager_.stopping("finishing what is in flight"));
 }
@@ -198,17 +204,23 @@ void Program::on_drain() {
 void Program::on_stuck(const server::ServerReport& report) {
   constexpr std::chrono::seconds flush_max(2);
   logger_.error("{}: the process ends without it", report.stuck);
+  log_report(report);
   auto flushed = std::make_shared<std::promise<void>>();
   std::thread([log = log_.get(), flushed] {
     log->flush();
     flushed->set_value();
   }).detach();
-  (void)flushed->get_future().wait_for(flush_max);
-  print_report(report);
+  if (flushed->get_future().wait_for(flush_max) == std::future_status::ready) return;
+  // The log cannot say it: its file or its reader takes nothing.
+  print_error_line(fmt::format("{}: {}", options_.name, report.describe()), last_words_max);
 }
 
-void Program::print_report(const server::ServerReport& report) const {
-  print_error_line(fmt::format("{}: {}", options_.name, report.describe()), last_words_max);
+void Program::log_report(const server::ServerReport& report) const {
+  logger_.info(
+      "stopped after {} {}", report.requests, report.requests == 1 ? "request" : "requests",
+      log::field("requests", report.requests), log::field("connections", report.connections),
+      log::field("cut_off", report.cut_off), log::field("failures", report.failures),
+      log::field("tasks_cancelled", report.tasks_cancelled));
 }
 
 }  // namespace katana::app

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <filesystem>
 #include <optional>
@@ -33,11 +34,25 @@ int Program::fail_with(int status, std::string_view message) const {
   return status;
 }
 
-void Program::print_ready(Duration took) const {
-  print_soon(STDOUT_FILENO,
-             fmt::format("{}: ready on {} (engine {}, {} reactors) in {:.1f} ms\n", options_.name,
-                         url(), server::engine_name(server_->engine()), server_->reactor_count(),
-                         milliseconds_of(took)));
+// The log has the line "listening on" already, in the same place.
+bool Program::logs_to_standard_output() const {
+  if (!logger_.enabled(log::Level::info)) return false;
+  const auto present = settings();
+  if (present->log.console && same_output(STDOUT_FILENO, STDERR_FILENO)) return true;
+  return std::ranges::any_of(std::array{present->log.file, present->log.json_file},
+                             [](const std::string& file) { return file == "/dev/stdout"; });
+}
+
+// In the log, and for scripts that read standard output: the address whose port the kernel chose.
+void Program::tell_listening(Duration took) const {
+  const std::string_view engine = server::engine_name(server_->engine());
+  const unsigned reactors = server_->reactor_count();
+  logger_.info("listening on {}", url(), log::field("engine", engine),
+               log::field("reactors", reactors), log::field("took_ms", short_ms(took)));
+  for (const std::string& other : server_->other_urls()) logger_.info("listening on {}", other);
+  if (logs_to_standard_output()) return;
+  print_soon(STDOUT_FILENO, fmt::format("{}: listening on {} (engine {}, {} reactors) in {} ms\n",
+                                        options_.name, url(), engine, reactors, short_ms(took)));
 }
 
 // What a start would find, as far as nothing has to be made for it.
@@ -201,16 +216,15 @@ int Program::run(int count, const char* const* arguments) {
   if (!line) return fail_with(2, line.error().describe());
   try {
     if (const auto status = answer(*line)) return *status;
-    on_ready_ = [this, began] { print_ready(monotonic_now() - began); };
+    on_ready_ = [this, began] { tell_listening(monotonic_now() - began); };
     if (auto started = start(*line); !started) {
       const bool is_usage = started.error().code() == Code::invalid_argument;
       return fail_with(is_usage ? 2 : 1, started.error().describe());
     }
-    const server::ServerReport report = serve();
+    (void)serve();
     give_signals_back();
     stop();
     if (failure_) return fail_with(1, failure_->describe());
-    print_report(report);
     return 0;
   } catch (const std::exception& error) {
     return fail_with(1, error.what());

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <exception>
 #include <system_error>
 #include <utility>
@@ -31,6 +32,14 @@ Error all_of(const std::vector<Error>& failures) {
 }
 
 }  // namespace
+
+double short_ms(Duration duration) {
+  const double ms = milliseconds_of(duration);
+  if (ms >= 10) return std::round(ms);
+  double scale = 10;
+  while (ms > 0 && ms * scale < 10) scale *= 10;
+  return std::round(ms * scale) / scale;
+}
 
 Startup::Startup(Clock clock) : clock_(clock ? std::move(clock) : monotonic_now) {}
 

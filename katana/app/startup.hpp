@@ -29,6 +29,9 @@
 
 namespace katana::app {
 
+// In milliseconds, for records that people read: whole from 10 ms on, else with two digits.
+double short_ms(Duration duration);
+
 // How long the start of one part took.
 struct PartReport {
   std::string name;     // StartStep::name

@@ -74,7 +74,7 @@ int serve(const std::vector<std::string>& settings) {
   }
   auto& server = (*stack)->server();
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
-  fmt::print("{}: ready on {} (engine {}, {} reactors) in {:.1f} ms\n", program, server.url(),
+  fmt::print("{}: listening on {} (engine {}, {} reactors) in {:.1f} ms\n", program, server.url(),
              options.engine, server.reactor_count(), took.count());
   std::fflush(stdout);
   server.run();

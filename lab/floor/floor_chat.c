@@ -211,7 +211,7 @@ int main(int count, char** arguments) {
   if (poller < 0 || turn_bytes == NULL || lines == NULL) fail("start");
   struct epoll_event event = {.events = EPOLLIN, .data.ptr = NULL};
   if (epoll_ctl(poller, EPOLL_CTL_ADD, listener, &event) != 0) fail("epoll_ctl");
-  printf("floor_chat: ready on port %s\n", arguments[1]);
+  printf("floor_chat: listening on port %s\n", arguments[1]);
   fflush(stdout);
   for (;;) {
     static struct epoll_event events[events_max];

@@ -140,7 +140,7 @@ Result<void> ServerProcess::wait_until_ready(int output, Duration timeout) {
     if (left_ms > 0 && ::poll(&waited, 1, left_ms) > 0) got = ::read(output, piece, sizeof piece);
     if (got <= 0) return fail(Code::unavailable, "it is not ready; it printed: " + ready_output_);
     ready_output_.append(piece, static_cast<std::size_t>(got));
-    const std::size_t ready = ready_output_.find(": ready on ");
+    const std::size_t ready = ready_output_.find(": listening on ");
     if (ready == std::string::npos || ready_output_.find('\n', ready) == std::string::npos) {
       continue;
     }

@@ -32,7 +32,7 @@ struct ServerCommand {
 
 class ServerProcess {
  public:
-  // Returns once the server has printed "PROGRAM: ready on URL (engine …".
+  // Returns once the server has printed "PROGRAM: listening on URL (engine …".
   static Result<ServerProcess> start(const ServerCommand& command);
   // Every process on this machine, but this one, that listens on the TCP port.
   static ServerProcess listening_on(std::uint16_t port);

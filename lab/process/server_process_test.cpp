@@ -22,9 +22,9 @@ ServerCommand shell(std::string script) {
 }
 
 TEST(ServerProcess, a_started_server_has_the_port_of_its_ready_line) {
-  auto server = ServerProcess::start(
-      shell("echo phase log 1.5; echo 'it: ready on http://127.0.0.1:4711 (engine x, 1 reactors)';"
-            "exec sleep 60"));
+  auto server = ServerProcess::start(shell(
+      "echo phase log 1.5; echo 'x: listening on http://127.0.0.1:4711 (engine x, 1 reactors)';"
+      "exec sleep 60"));
   ASSERT_TRUE(server) << server.error().describe();
   EXPECT_EQ(server->port(), 4711);
   EXPECT_GT(server->ready_ms(), 0);
@@ -36,7 +36,7 @@ TEST(ServerProcess, a_started_server_has_the_port_of_its_ready_line) {
 TEST(ServerProcess, a_server_ends_with_its_last_owner) {
   pid_t pid = 0;
   {
-    auto started = ServerProcess::start(shell("echo 'it: ready on :1 (engine'; exec sleep 60"));
+    auto started = ServerProcess::start(shell("echo 'x: listening on :1 (engine'; exec sleep 60"));
     ASSERT_TRUE(started) << started.error().describe();
     const ServerProcess owner = std::move(*started);
     pid = owner.pid();
@@ -62,7 +62,8 @@ TEST(ServerProcess, a_server_that_prints_nothing_is_not_waited_for_beyond_the_ti
 }
 
 TEST(ServerProcess, a_ready_line_without_a_port_is_an_error) {
-  const auto server = ServerProcess::start(shell("echo 'it: ready on a pipe (engine'; sleep 60"));
+  const auto server =
+      ServerProcess::start(shell("echo 'x: listening on a pipe (engine'; sleep 60"));
   ASSERT_FALSE(server);
   EXPECT_THAT(server.error().describe(), HasSubstr("its ready line has no port"));
 }

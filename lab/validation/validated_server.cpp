@@ -124,7 +124,7 @@ int main(int count, char** arguments) {
   if (auto started = server.start(); !started) {
     return command_line::fail("validated_server", 1, started.error().describe());
   }
-  fmt::print("validated_server: ready on {} \n", server.url());
+  fmt::print("validated_server: listening on {} \n", server.url());
   std::fflush(stdout);
   (void)server.run();
   return 0;

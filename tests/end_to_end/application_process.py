@@ -8,14 +8,10 @@ import threading
 import urllib.error
 import urllib.request
 
-from program_process import built
+from program_process import built, ready_line, stop_report
 from server_process import environment
 
 PROGRAM = "application_server"
-READY = re.compile(PROGRAM + r": ready on (?P<url>https?://[0-9.]+:(?P<port>[0-9]+))"
-                   r" \(engine [a-z_-]+, [0-9]+ reactors\) in (?P<ms>[0-9.]+) ms\n")
-REPORT = re.compile(PROGRAM + r": stopped: [0-9]+ requests on [0-9]+ connections finished, (?P<cut>[0-9]+) connections"
-                    r" cut off, [0-9]+ failures\n")
 SECONDS_MAX = 60
 
 
@@ -56,7 +52,7 @@ class Application:
             killer.start()
             line = self.process.stdout.readline()
             killer.cancel()
-            self.ready = READY.fullmatch(line)
+            self.ready = ready_line(PROGRAM).fullmatch(line)
             assert self.ready, f"{line!r}\n{self.stderr()}"
             self.url = self.ready["url"]
 
@@ -96,9 +92,7 @@ class Application:
         if number is not None:
             self.send_signal(number)
         assert self.process.wait(SECONDS_MAX) == 0, self.stderr()
-        reports = REPORT.findall(self.stderr())
-        assert len(reports) == 1, self.stderr()
-        return int(reports[0])
+        return stop_report(self.stderr())["cut_off"]
 
     def __enter__(self):
         return self

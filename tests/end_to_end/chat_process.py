@@ -5,14 +5,11 @@ import socket
 import time
 import urllib.request
 
-from program_process import Program, built
+from program_process import Program, built, stop_report
 from server_process import free_port
 
 PROGRAM = "chat_server"
 FAREWELL = b"* The server is stopping. Goodbye.\n"
-STOPPED = re.compile(r"^chat_server: stopped: (?P<messages>\d+) messages on (?P<connections>\d+) connections finished,"
-                     r" (?P<deliveries>\d+) deliveries, (?P<dropped>\d+) dropped,"
-                     r" (?P<cut_off>\d+) connections cut off$", re.MULTILINE)
 
 
 class ChatServer(Program):
@@ -30,9 +27,7 @@ class ChatServer(Program):
         if self.report is None:
             self.send_signal(signal.SIGTERM)
             assert self.wait() == 0, self.stderr()
-            found = STOPPED.findall(self.stderr())
-            assert len(found) == 1, self.stderr()
-            self.report = {name: int(number) for name, number in STOPPED.search(self.stderr()).groupdict().items()}
+            self.report = stop_report(self.stderr())
         return self.report
 
     def metrics(self):

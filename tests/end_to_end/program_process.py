@@ -39,9 +39,36 @@ def engines():
 
 def ready_line(name):
     """Return the pattern of the line that a server prints once it accepts connections."""
-    return re.compile(re.escape(name) + r": ready on \w+://(?P<address>[0-9.]+|\[[0-9a-f:]+\]):(?P<port>[0-9]+)"
+    return re.compile(re.escape(name) + r": listening on "
+                      r"(?P<url>\w+://(?P<address>[0-9.]+|\[[0-9a-f:]+\]):(?P<port>[0-9]+))"
                       r" \(engine (?P<engine>[a-z_-]+), (?P<reactors>[0-9]+) reactors\)"
                       r" in (?P<ms>[0-9.]+) ms\n")
+
+
+STOPPED = re.compile(r"^.*\bstopped after (?P<requests>[0-9]+) (?:request|message)s?\b(?P<rest>.*)$", re.MULTILINE)
+COUNTED = {"connections": r" on ([0-9]+) connection", "cut_off": r", ([0-9]+) connections? cut off",
+           "failures": r", ([0-9]+) failure", "tasks_cancelled": r", ([0-9]+) tasks? cancelled"}
+
+
+def stop_reports(text):
+    """Return what each "stopped after" in the text says: names to figures, and the `line`.
+
+    A program with a log writes a record with fields; one without writes a line that names what is not 0."""
+    reports = []
+    for found in STOPPED.finditer(text):
+        fields = {name: int(number) for name, number in re.findall(r" (\w+)=([0-9]+)\b", found["rest"])}
+        if not fields:
+            fields = {name: int(match[1]) if (match := re.search(pattern, found["rest"])) else 0
+                      for name, pattern in COUNTED.items()}
+        reports.append({"requests": int(found["requests"]), **fields, "line": found[0]})
+    return reports
+
+
+def stop_report(text):
+    """Return the one report in the text; fails unless there is exactly one."""
+    reports = stop_reports(text)
+    assert len(reports) == 1, f"wanted one line that says 'stopped after …': {text}"
+    return reports[0]
 
 
 class Program:

@@ -170,7 +170,7 @@ def test_systemd_starts_the_program_by_the_first_connection(tmp_path):
                     assert time.monotonic() < deadline and systemd.poll() is None
                     time.sleep(0.02)
             assert reply == b"ada"
-            assert f"ready on http://127.0.0.1:{port} " in systemd.stdout.readline()
+            assert f"listening on http://127.0.0.1:{port} " in systemd.stdout.readline()
         finally:
             systemd.terminate()     # it has become the program
         assert systemd.wait(SECONDS_MAX) == 0

@@ -26,7 +26,8 @@ def arena(*flags, **environment):
     process = subprocess.Popen([built("arena"), "--address", "127.0.0.1", "--threads", "2", *flags], text=True,
                                stdout=subprocess.PIPE, env={**os.environ, **environment})
     try:
-        yield process, int(re.match(r"arena: ready on https?://127\.0\.0\.1:([0-9]+)", process.stdout.readline())[1])
+        line = process.stdout.readline()
+        yield process, int(re.match(r"arena: listening on https?://127\.0\.0\.1:([0-9]+)", line)[1])
     finally:
         process.kill()
         process.wait()

@@ -214,7 +214,7 @@ def test_an_interrupted_load_still_says_what_it_found():
     ("chat_server", ["--queue-bytes-max", "1"], "queue-bytes-max"),
     ("chat_server", ["--engine", "steam"], "engine 'steam' is unknown"),
     ("chat_load", ["127.0.0.1"], "port is required"),
-    ("chat_load", ["127.0.0.1", "9000", "10", "1", "20"], "msg-bytes: Value 20"),
+    ("chat_load", ["127.0.0.1", "9000", "10", "1", "20"], "--msg-bytes: expected 35 to 1048576, got '20'"),
 ])
 def test_wrong_usage_is_one_line_and_exit_2(program, arguments, says):
     """The line names what is wrong."""

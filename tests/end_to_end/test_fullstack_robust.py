@@ -16,7 +16,8 @@ import time
 import httpx
 import pytest
 
-from fullstack_process import STOPPED, FullStack
+from fullstack_process import FullStack
+from program_process import stop_report
 
 PATIENCE_SECONDS = 20
 
@@ -89,7 +90,7 @@ def test_nothing_acknowledged_is_lost_when_it_is_ended_under_load(tmp_path, numb
         acknowledged = writers.end()
         assert status == (0 if number == signal.SIGTERM else -signal.SIGKILL), program.stderr()
         if number == signal.SIGTERM:
-            assert STOPPED.search(program.stderr())["cut_off"] == "0", program.stderr()
+            assert stop_report(program.stderr())["cut_off"] == 0, program.stderr()
     assert set(acknowledged) <= stored(tmp_path)
     with FullStack(tmp_path) as program:
         assert program.client.get("/ready").status_code == 200
@@ -269,13 +270,11 @@ def test_streams_of_events_end_in_order_when_it_stops(tmp_path):
             told = b""
             while b"retry:" not in told:
                 told += reader.recv(65536)
-            report = None
             program.process.send_signal(signal.SIGTERM)
             while piece := reader.recv(65536):
                 told += piece
         assert told.endswith(b"\r\n0\r\n\r\n"), told[-100:]
         assert program.wait() == 0
-        report = STOPPED.search(program.stderr())
-        assert report and report["cut_off"] == "0", program.stderr()
+        assert stop_report(program.stderr())["cut_off"] == 0, program.stderr()
 
 # SPDX-License-Identifier: Apache-2.0

@@ -6,6 +6,7 @@ import stat
 import subprocess
 
 from application_process import Application, clean_environment, program_path
+from raw_client import eventually
 
 
 def curl(*arguments):
@@ -23,6 +24,12 @@ def write_config(folder, text):
     return "--config", str(path), "--set", "http.port=0"
 
 
+def listening(program, count):
+    """Return the log once it names so many listeners."""
+    assert eventually(lambda: program.stderr().count("listening on") >= count), program.stderr()
+    return program.stderr()
+
+
 def test_https_http_a_redirect_and_a_unix_socket_in_one_program(tmp_path):
     """Each says the same, but for the one that leads to https; the log names them all; the file goes at the end."""
     path = tmp_path / "app.sock"
@@ -35,8 +42,8 @@ http:
 """)
     with Application(tmp_path, *flags, "--set", "http.tls.development=true") as program:
         port = program.ready["port"]
-        program.wait_for_log(f"also serving on unix:{path}")
-        plain, redirecting = re.findall(r"also serving on http://127\.0\.0\.1:([0-9]+)", program.stderr())
+        program.wait_for_log(f"listening on unix:{path}")
+        plain, redirecting = re.findall(r"listening on http://127\.0\.0\.1:([0-9]+)", program.stderr())
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
         told = [curl("--insecure", f"https://localhost:{port}/greeting"), curl(f"http://localhost:{plain}/greeting"),
                 curl("--unix-socket", str(path), "http://localhost/greeting"),
@@ -90,8 +97,7 @@ http:
     both, old, new = ("--http2",), ("--http1.1",), ("--http2-prior-knowledge",)
     with Application(tmp_path, *flags, "--set", "http.tls.development=true") as program:
         first = program.ready["port"]
-        program.wait_for_log("operations pages")
-        others = re.findall(r"also serving on (https?)://127\.0\.0\.1:([0-9]+)", program.stderr())
+        _, *others = re.findall(r"listening on (https?)://127\.0\.0\.1:([0-9]+)", listening(program, 6))
         (_, old_tls), (_, any_tls), (_, old_plain), (_, new_plain), (_, any_plain) = others
         assert [scheme for scheme, _ in others] == ["https"] * 2 + ["http"] * 3
         assert [spoken("https", first, *how) for how in (both, old)] == ["2 200", "curl: 35"]

@@ -14,7 +14,7 @@ from application_process import Application, SECONDS_MAX
 from fullstack_process import QUICK, environment, flags_of
 from lineage import Lineage
 from nats_process import Nats
-from program_process import ROOT, built
+from program_process import ROOT, built, stop_report
 from redis_process import Redis, free_port
 
 # No test waits for it: an end that waits for an outside system does not come.
@@ -131,7 +131,7 @@ def test_a_program_that_awaits_its_database_ends_when_it_is_told(tmp_path, kind,
         finally:
             process.kill()
             process.wait()
-        assert "fullstack: stopped: 0 requests" in (tmp_path / "stderr").read_text(encoding="utf-8")
+        assert stop_report((tmp_path / "stderr").read_text(encoding="utf-8"))["requests"] == 0
 
 
 def keeps_sigterm(process):

@@ -70,7 +70,7 @@ class Site:
     def __init__(self, name, program, proxy, ports, operations):
         self.name, self.program, self.proxy, self.operations = name, program, proxy, operations
         self.https, self.http = ports
-        self.scheme = program.ready[0].split(" ready on ")[1].split(":")[0]  # of the program itself
+        self.scheme = program.ready[0].split(" listening on ")[1].split(":")[0]  # of the program itself
 
     def stranger(self, source=STRANGER):
         """By TLS."""

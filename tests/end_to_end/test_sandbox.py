@@ -16,7 +16,7 @@ import pytest
 
 from fullstack_process import environment, flags_of
 from lineage import Lineage
-from program_process import Program, built
+from program_process import Program, built, stop_reports
 from raw_client import eventually
 from test_restart_application import Recorder, verify
 from test_tls import write_certificate
@@ -293,6 +293,6 @@ def test_a_program_with_a_launcher_ends_in_order_where_a_refused_call_would_end_
         lineage.restart()
         lineage.wait_for_end_of(first)      # with status 0
         lineage.end()
-        assert lineage.first.stderr().count(": stopped: ") == 2, lineage.first.stderr()
+        assert len(stop_reports(lineage.first.stderr())) == 2, lineage.first.stderr()
 
 # SPDX-License-Identifier: Apache-2.0

@@ -8,8 +8,8 @@ import server_process
 from load import Load
 from server_process import Server, free_port
 
-READY = "hello_world_server: ready on http://127.0.0.1:$PORT (engine epoll-edge, 2 reactors) in 3 ms"
-REPORT = "echo 'hello_world_server: stopped: 5 requests finished, 0 connections cut off' >&2"
+READY = "hello_world_server: listening on http://127.0.0.1:$PORT (engine epoll-edge, 2 reactors) in 3 ms"
+REPORT = "echo 'hello_world_server: stopped after 5 requests on 3 connections' >&2"
 SCRIPT = """#!/bin/sh
 PORT=$2
 trap '{on_signal}' TERM INT
@@ -57,9 +57,9 @@ def test_a_wrong_ready_line_is_caught(program, start, culprit):
 @pytest.mark.parametrize("program_parts, culprit", [
     ({"on_signal": "exit 3"}, "exit status 3"),
     ({"on_signal": "exit 0"}, "wanted one line"),
-    ({"on_signal": 'echo "5 finished, 0 cut off" >&2; echo "5 finished, 0 cut off" >&2; exit 0'}, "wanted one line"),
-    ({"on_signal": 'echo "5 finished, none cut off" >&2; exit 0'}, "wanted one line"),
-    ({"on_signal": 'echo "all finished, 0 cut off" >&2; exit 0'}, "wanted one line"),
+    ({"on_signal": 'printf "stopped after 5 requests\\nstopped after 5 requests\\n" >&2; exit 0'}, "wanted one line"),
+    ({"on_signal": 'echo "stopped after some requests" >&2; exit 0'}, "wanted one line"),
+    ({"on_signal": 'echo "stopped: 5 requests" >&2; exit 0'}, "wanted one line"),
     # One write: between two, the end that the ready line permits could come.
     ({"start": f"printf '%s\\nmore\\n' \"{READY}\""}, "more than the ready line"),
     ({"on_signal": ""}, "still running"),

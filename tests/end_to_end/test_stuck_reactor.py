@@ -7,11 +7,9 @@ import time
 import pytest
 
 from application_process import Application, SECONDS_MAX
-from program_process import engines
+from program_process import engines, stop_report
 
 FOR_EVER_MS = 3_600_000
-REPORT = re.compile(r"application_server: stopped: [0-9]+ requests on [0-9]+ connections finished, (?P<cut>[0-9]+)"
-                    r" connections cut off, [0-9]+ failures; (?P<stuck>.*)\n")
 
 
 def spin(app, ms=FOR_EVER_MS):
@@ -25,11 +23,9 @@ def spin(app, ms=FOR_EVER_MS):
 def stuck_end(app):
     """Wait for the end, check its status, and return the report."""
     assert app.process.wait(SECONDS_MAX) == 1, app.stderr()
-    report = REPORT.search(app.stderr())
-    assert report, app.stderr()
-    assert re.search(r"reactor [0-9]+ did not end: busy for [0-9]+ ms with GET /spin/\{ms\}", report["stuck"])
-    assert "the process ends without it" in app.stderr(), "the log is not flushed"
-    return report
+    assert re.search(r"reactor [0-9]+ did not end: busy for [0-9]+ ms with GET /spin/\{ms\}: the process ends",
+                     app.stderr()), app.stderr()
+    return stop_report(app.stderr())
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
@@ -42,7 +38,7 @@ def test_a_second_signal_ends_a_process_whose_reactor_is_stuck(tmp_path, number,
         time.sleep(0.3)     # the kernel merges signals that are pending at once
         assert app.process.poll() is None
         app.send_signal(number)
-        assert int(stuck_end(app)["cut"]) >= 1
+        assert stuck_end(app)["cut_off"] >= 1
 
 
 @pytest.mark.parametrize("engine", engines())
@@ -77,7 +73,7 @@ def test_a_drain_ends_at_its_deadline_although_a_reactor_is_stuck(tmp_path):
     """The other reactor has drained and reports what it finished."""
     with Application(tmp_path, "--set", "http.drain_timeout=200ms") as app, spin(app):
         app.send_signal(signal.SIGTERM)
-        assert int(stuck_end(app)["cut"]) >= 1
+        assert stuck_end(app)["cut_off"] >= 1
 
 
 def test_a_handler_that_returns_in_time_is_waited_for(tmp_path):

@@ -88,7 +88,7 @@ int main(int count, char** arguments) {
   if (const auto started = server.start(); !started) {
     return std::puts(started.error().describe().c_str()), 1;
   }
-  std::printf("petstore_server: ready on %s\n", server.url().c_str());
+  std::printf("petstore_server: listening on %s\n", server.url().c_str());
   std::fflush(stdout);
   (void)server.run();
   return 0;

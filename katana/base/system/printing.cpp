@@ -107,6 +107,13 @@ void print_error_line(Bytes line, Duration wait_max) noexcept {
   }
 }
 
+bool same_output(int first, int second) noexcept {
+  struct stat one{};
+  struct stat other{};
+  return fstat(first, &one) == 0 && fstat(second, &other) == 0 && one.st_dev == other.st_dev &&
+         one.st_ino == other.st_ino;
+}
+
 void keep_standard_descriptors() noexcept {
   for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (::fcntl(descriptor, F_GETFD) >= 0) continue;

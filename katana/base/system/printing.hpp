@@ -34,6 +34,10 @@ inline constexpr Duration last_words_max = milliseconds(200);
 // A line for standard error; its end is added.
 void print_error_line(Bytes line, Duration wait_max = {}) noexcept;
 
+// Whether both descriptors lead to the same file, pipe, socket or terminal, so that a line that is
+// written to both stands there twice.
+bool same_output(int first, int second) noexcept;
+
 // Opens /dev/null where standard input, output or error is closed, so that the next file or socket
 // does not become what messages are printed to. Before anything is opened.
 void keep_standard_descriptors() noexcept;

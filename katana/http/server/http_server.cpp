@@ -18,6 +18,8 @@ ServerReport HttpServer::run() { return running_->run(); }
 
 void HttpServer::shutdown() noexcept { running_->shutdown(); }
 
+int HttpServer::ended_by() const noexcept { return running_->ended_by(); }
+
 Result<std::vector<std::string>> HttpServer::reload_certificates() {
   return running_->reload_certificates();
 }
@@ -53,10 +55,14 @@ std::uint16_t HttpServer::port_of_listener(std::size_t index) const noexcept {
 }
 
 std::string ServerReport::describe() const {
-  std::string text = fmt::format(
-      "stopped: {} requests on {} connections finished, {} connections cut off, {} failures",
-      requests, connections, cut_off, failures);
-  if (tasks_cancelled > 0) text += fmt::format(", {} tasks cancelled", tasks_cancelled);
+  const auto counted = [](std::uint64_t count, std::string_view what) {
+    return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+  };
+  std::string text = fmt::format("stopped after {} on {}", counted(requests, "request"),
+                                 counted(connections, "connection"));
+  if (cut_off > 0) text += fmt::format(", {} cut off", counted(cut_off, "connection"));
+  if (failures > 0) text += ", " + counted(failures, "failure");
+  if (tasks_cancelled > 0) text += fmt::format(", {} cancelled", counted(tasks_cancelled, "task"));
   if (!stuck.empty()) text += "; " + stuck;
   return text;
 }

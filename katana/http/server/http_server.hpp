@@ -45,6 +45,9 @@ class HttpServer {
   // Ends run() as SIGTERM does, of this server alone; called again, it does nothing. Any thread,
   // once started.
   void shutdown() noexcept;
+  // The signal that began the end: SIGTERM or SIGINT; 0: shutdown() did, or the server serves. Set
+  // before on_drain is called. Any thread, once started.
+  int ended_by() const noexcept;
 
   // With TLS: reads certificates and keys again; new connections get them, and none is dropped. An
   // Error changes nothing. Any thread, once started. Returns what should be known of them.

@@ -50,7 +50,7 @@ struct ServerReport {
   // Reactors that did not end, with what they are busy with; empty: all have ended.
   std::string stuck = {};
 
-  // "stopped: 3 requests on 2 connections finished, …", with what is stuck.
+  // "stopped after 3 requests on 2 connections", then what was cut off, failed or is stuck, if any.
   std::string describe() const;
 };
 

@@ -65,7 +65,9 @@ class ReactorGroup::Signals final : public engine::Watcher {
   // As the first SIGTERM, for this group alone. Any thread.
   void ask_to_end() noexcept {
     const std::lock_guard lock(all_mutex);
-    if (std::ranges::find(all, this) != all.end()) send(SIGTERM);
+    if (std::ranges::find(all, this) == all.end()) return;
+    asked_.store(true, std::memory_order_release);
+    send(SIGTERM);
   }
   // Begins the drain of a handover. Any thread.
   void hand_over() noexcept {
@@ -123,6 +125,7 @@ class ReactorGroup::Signals final : public engine::Watcher {
   std::array<int, 2> relay_{-1, -1};  // a pipe
   std::atomic<bool> over_ = false;
   std::atomic<bool> directed_ = false;  // the next signal is for this group, not for the process
+  std::atomic<bool> asked_ = false;     // shutdown() was called, so SIGTERM may be its own
   std::atomic<bool> reload_ = false;
   std::atomic<bool> restart_ = false;
   std::atomic<bool> handover_ = false;
@@ -201,6 +204,9 @@ void ReactorGroup::Signals::on_signal(int signal) noexcept {
     set_stop(std::min(stop_at_, now + stop_grace));
     return;
   }
+  if (!asked_.load(std::memory_order_acquire)) {
+    group_.ended_by_.store(signal, std::memory_order_release);
+  }
   if (options.on_told) options.on_told();
   hand_on(begin_);
   drain_at_ = now + std::max(options.drain_notice, handed_on_max);
@@ -234,7 +240,7 @@ void ReactorGroup::Signals::on_time() noexcept {
   if (group_.options_.on_stuck) {
     group_.options_.on_stuck(stuck);
   } else {
-    print_error_line(fmt::format("stopped: {} of {} reactors did not end, and are cut off",
+    print_error_line(fmt::format("stopped: {} of {} reactors did not end, and were cut off",
                                  stuck.size(), group_.reactors_.size()),
                      last_words_max);
   }

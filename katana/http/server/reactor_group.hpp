@@ -85,6 +85,9 @@ class ReactorGroup {
   bool ended(unsigned reactor) const noexcept;
   // It has been told to drain, so listeners may be closed. Any thread.
   bool draining() const noexcept { return draining_.load(std::memory_order_acquire); }
+  // The signal that began the end: SIGTERM or SIGINT; 0: shutdown(), or the group serves. It is set
+  // before on_told and on_drain. Any thread.
+  int ended_by() const noexcept { return ended_by_.load(std::memory_order_acquire); }
 
  private:
   class Signals;
@@ -103,6 +106,7 @@ class ReactorGroup {
   std::vector<std::atomic<bool>> ended_;  // by reactor
   std::atomic<bool> draining_ = false;
   std::atomic<bool> shutdown_ = false;
+  std::atomic<int> ended_by_ = 0;
   std::mutex handover_mutex_;             // of handovers_ until draining_
   std::vector<net::Handover> handovers_;  // by reactor; empty: the end is the program's
   std::unique_ptr<Signals> signals_;      // null: turned by the caller, with an

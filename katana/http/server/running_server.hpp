@@ -46,6 +46,7 @@ class RunningServer {
   Result<void> start();
   ServerReport run();
   void shutdown() noexcept { group_->shutdown(); }
+  int ended_by() const noexcept { return group_->ended_by(); }
   Result<std::vector<std::string>> reload_certificates();
   std::vector<std::string> certificate_notes() const;
   std::uint16_t port() const noexcept { return port_; }

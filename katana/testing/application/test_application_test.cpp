@@ -280,7 +280,7 @@ TEST_F(TestApplicationTest, the_end_drains_in_virtual_time) {
   EXPECT_THAT(notes_.lines,
               ElementsAre("part starts", "on_start", "background done", "on_stop", "part stops"));
   EXPECT_THAT(app.get("/page").problem(), HasSubstr("the program has ended"));
-  EXPECT_TRUE(app.log().contains("shutting down: draining for up to "));
+  EXPECT_TRUE(app.log().contains("shutdown requested: draining for up to "));
 }
 
 TEST_F(TestApplicationTest, what_outlasts_the_drain_is_cut_off) {

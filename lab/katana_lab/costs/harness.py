@@ -227,8 +227,8 @@ def need(*names: str) -> None:
 
 
 def ready_line(port: int, process: subprocess.Popen, log: Path) -> None:
-    """Wait for the line `… ready on …` of a server that speaks no HTTP."""
-    if not proc.wait_for(lambda: "ready on" in proc.read(log) or process.poll() is not None, 10) \
+    """Wait for the line `… listening on …` of a server that speaks no HTTP."""
+    if not proc.wait_for(lambda: "listening on" in proc.read(log) or process.poll() is not None, 10) \
             or process.poll() is not None:
         said = proc.read(log).strip().splitlines()
         raise LabError(f"the server on port {port} did not start: {said[-1] if said else 'it said nothing'}")

@@ -79,7 +79,7 @@ def ready_port(process):
     said = ""
     for line in process.stdout:
         said += line
-        if found := re.search(r"ready on http://\S+:(\d+) ", line):
+        if found := re.search(r"listening on http://\S+:(\d+) ", line):
             return int(found.group(1))
     raise LabError(f"the server did not start: {said or 'it printed nothing'}")
 
