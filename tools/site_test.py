@@ -9,7 +9,7 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from site_parts import (api, built, comments, diagrams, families, headers, index, markdown,  # noqa: E402
+from site_parts import (api, built, claims, comments, diagrams, families, headers, index, markdown,  # noqa: E402
                         messages, search, settings, stage)
 
 HEADER = """\
@@ -247,6 +247,47 @@ class IndexTest(Folder):
         self.assertIn("docs/operate/a.md: no source has the message 'is empty'.", found)
 
 
+class ClaimsTest(Folder):
+    FEATURES = '[features]\n"guides/redis.md" = ["Redis"]\n'
+
+    def test_a_feature_that_katana_is_said_to_lack_is_named_and_one_with_its_page_is_not(self):
+        lacking = "# A\n\n## What A has and KATANA lacks\n\n- {}\n- An ORM.\n\n## What KATANA adds\n\n- Redis.\n"
+        for point, count in (("A Redis\n  client.", 1), ("Redis Sentinel. KATANA has [Redis](../guides/redis.md).", 0),
+                             ("A redistribution.", 0)):
+            files = self.write({claims.FEATURES: self.FEATURES, "docs/guides/redis.md": "# Redis\n",
+                                "docs/coming-from/a.md": lacking.format(point)})
+            self.assertEqual(len(list(claims.feature_findings(self.root, files))), count, point)
+
+    def test_a_feature_whose_page_is_gone_is_named(self):
+        files = self.write({claims.FEATURES: self.FEATURES})
+        self.assertEqual(list(claims.feature_findings(self.root, files)),
+                         ["docs/site/features.toml: there is no page docs/guides/redis.md."])
+
+    def test_a_metric_without_the_ending_of_its_family_or_of_no_family_is_named(self):
+        files = self.write({"docs/reference/metrics.md": "`katana_output_sheds_total`\n",
+                            "apps/chat/a.cpp": 'Row{"katana_chat_lost"}',
+                            "SECURITY.md": "`katana_output_sheds` `katana_gone_total` `katana_app_redis` "
+                                           "`katana_output_sheds_total` `katana_chat_lost_total`\n"})
+        self.assertEqual([each.split(" (")[0] for each in claims.metric_findings(self.root, files)],
+                         ["SECURITY.md: no program serves 'katana_gone_total'",
+                          "SECURITY.md: 'katana_output_sheds' is served as 'katana_output_sheds_total'. "
+                          "Correct the name."])
+
+    def test_a_commit_that_the_history_has_not_is_named_and_those_of_others_are_not(self):
+        files = self.write({"docs/figures/a.md": "2026-11-22, commit ce036a4, and commit `0000000`.\n",
+                            "docs/scale.md": "AMD (2026-11-25, 1111111):\n",
+                            "docs/decisions/0001-a.md": "HttpArena (its commit 28606ba, 2026-04-29)\n"})
+        found = list(claims.commit_findings(self.root, files, lambda _, commit: commit == "ce036a4"))
+        self.assertEqual([each.split(".md:")[1].split(". ")[0] for each in found],
+                         [" the history has no commit 0000000", " the history has no commit 1111111"])
+
+    def test_the_table_of_costs_keeps_its_markers_and_its_commit(self):
+        table = "<!-- measured -->\n`lab/cost.py --readme`, commit ce036a4.\n<!-- /measured -->\n"
+        for text, count in ((table, 0), (table.replace("<!-- /measured -->", ""), 1), (table.replace("commit", ""), 1)):
+            files = self.write({"README.md": text})
+            self.assertEqual(len(list(claims.commit_findings(self.root, files, lambda *_: True))), count, text)
+
+
 class MessagesTest(Folder):
     SOURCE = """\
         // logger_.info("a comment");
@@ -343,19 +384,23 @@ KATANA_DESCRIBE_DERIVED(SettingsWithDatabase, ApplicationSettings, queue)
                "queue:\n  poll: 1s\n")
 
     def test_the_page_has_a_section_for_each_group_and_none_for_keys_of_the_program_that_prints_them(self):
-        page = settings.page(self.PRINTED, ("mine",), "http:\n  port: 1\nlogin:\n  enabled: false\n")
+        printed = [self.PRINTED, "http:\n  port: 2\nbus:\n  url: ''\n"]
+        page = settings.page(printed, ("mine",), "http:\n  port: 1\nlogin:\n  enabled: false\n")
         self.assertIn("## http\n\n```yaml\nhttp:\n  port: 0\n```\n", page)
         self.assertIn("## jobs\n\n```yaml\njobs: {}   # by name\n  # job: {}\n```\n", page)
         self.assertIn("## login\n\nOf the program `fullstack` alone.", page)
+        self.assertIn("## bus\n\n```yaml\nbus:\n  url: ''\n```\n", page)
         self.assertNotIn("mine", page)
         files = self.write({settings.SOURCE: self.SOURCE, settings.PAGE: page})
         self.assertEqual(list(settings.findings(self.root, files)), [])
 
     def test_a_group_that_the_page_lacks_is_named(self):
         files = self.write({settings.SOURCE: self.SOURCE,
-                            settings.PAGE: settings.page("development: false\nhttp:\n  port: 0\n", (), "")})
+                            "katana/app/nats/nats.cpp": 'NatsPart() : PartWith("bus", "messages") {}',
+                            settings.PAGE: settings.page(["development: false\nhttp:\n  port: 0\n"], (), "")})
         self.assertEqual([each.split(". ")[0] for each in settings.findings(self.root, files)],
-                         ["docs/reference/settings.md: the settings 'jobs' are missing",
+                         ["docs/reference/settings.md: the settings 'bus' are missing",
+                          "docs/reference/settings.md: the settings 'jobs' are missing",
                           "docs/reference/settings.md: the settings 'queue' are missing"])
 
 

@@ -5,6 +5,7 @@ import re
 PAGE = "docs/reference/settings.md"
 SOURCE = "katana/app/settings.hpp"
 STRUCTS = ("ApplicationSettings", "SettingsWithDatabase")
+PART = re.compile(r'\bPartWith\("([a-z_]+)"')  # a part of a program, and the name of its group
 
 
 def groups(text):
@@ -14,8 +15,12 @@ def groups(text):
 
 
 def page(all_groups, own_keys, more):
-    """The page: the groups of a program that has every part, without its own keys, and those of another one."""
-    shown = {name: text for name, text in groups(all_groups).items() if name not in own_keys}
+    """The page: the groups of programs that have every part, without their own keys, and those of another one."""
+    shown = {}
+    for printed in all_groups:
+        for name, text in groups(printed).items():
+            if name not in own_keys:
+                shown.setdefault(name, text)
     lines = ["# Settings", "",
              "Every key of the configuration with its default. `--print-defaults` prints those that a program has.",
              "[Configuration](../guides/config.md) says where values come from.", "",
@@ -47,7 +52,9 @@ def findings(root, files):
     if SOURCE not in files:
         return
     text = (root / PAGE).read_text() if PAGE in files else ""
-    for name in sorted(declared(root)):
+    parts = {part for each in files if each.startswith("katana/") and each.endswith(".cpp")
+             and not each.endswith("_test.cpp") for part in PART.findall((root / each).read_text())}
+    for name in sorted(declared(root) | parts):
         if f"\n## {name}\n" not in text:
             yield f"{PAGE}: the settings '{name}' are missing. Run tools/docs."
 

@@ -106,13 +106,15 @@ def parse_options():
     parser = harness.parser(__doc__, 5, 3)
     add = parser.add_argument
     add("--server", action="append", default=[], metavar="NAME=COMMAND", help="{port} in COMMAND is replaced")
-    add("--with", dest="rivals", default="floor", help=", ".join(RIVALS))
-    add("--tests", default=",".join(TESTS))
+    add("--with", dest="rivals", help=", ".join(RIVALS) + "; default floor, with --readme floor,floor_uring")
+    add("--tests", help=",".join(TESTS) + "; default all, with --readme keepalive")
     add("--connections", type=harness.numbers, default=[64], metavar="N,…", help="default 64")
     add("--path", default="/plaintext")
     add("--port", type=int, default=9400, help="ports above this one are used, one after another")
     add("--readme", action="store_true", help="put the first table, shortened, into README.md")
     options = parser.parse_args()
+    options.rivals = options.rivals or ("floor,floor_uring" if options.readme else "floor")
+    options.tests = options.tests or ("keepalive" if options.readme else ",".join(TESTS))
     options.rivals = harness.known(parser, "server", options.rivals, RIVALS)
     options.tests = harness.known(parser, "test", options.tests, list(TESTS))
     if not all("=" in server for server in options.server):
