@@ -1,5 +1,10 @@
 #include "katana/http/handlers/handler.hpp"
 
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+
 #include "katana/base/system/hints.hpp"
 #include "katana/http/handlers/error_page.hpp"
 #include "katana/http/handlers/framework_problems.hpp"
@@ -103,6 +108,34 @@ void send_stream(session::Exchange& exchange, Reply& reply) noexcept {
   } else {
     source->begin();
   }
+}
+
+// Whether the request's length alone tells that a smaller limit, the server's, is what it exceeds.
+bool is_within(const RequestView& request, std::uint64_t bytes_max) noexcept {
+  const std::optional<Bytes> given = request.field("Content-Length");
+  std::uint64_t length = 0;
+  if (!given) return false;
+  const char* const end = given->data() + given->size();
+  return std::from_chars(given->data(), end, length).ptr == end && length <= bytes_max;
+}
+
+// With the limit of the route, so that the client knows what it may send.
+KATANA_RARE Reply too_large(const Route& route, const RequestView& request, Bytes detail) {
+  const std::uint64_t most = route.content_bytes_max;
+  if (most == 0 || is_within(request, most)) return refusal_problem(413, detail);
+  constexpr std::uint64_t kibi = 1024;
+  const char* unit = most == 1 ? "byte" : "bytes";
+  std::uint64_t count = most;
+  for (const char* const larger : {"KiB", "MiB", "GiB", "TiB"}) {
+    if (count % kibi != 0) break;
+    count /= kibi;
+    unit = larger;
+  }
+  std::array<char, 80> text;
+  const auto end =
+      fmt::format_to_n(text.data(), text.size(),
+                       "The body is too large for this route: at most {} {}.", count, unit);
+  return refusal_problem(413, Bytes(text.data(), end.size));
 }
 
 // What is scarce is memory for output: the content stays where it is, and goes out as there is
@@ -226,7 +259,8 @@ void send_reply(session::Exchange& exchange, const Route& route, const RequestVi
 void send_refusal(session::Exchange& exchange, const Route& route, const RequestView& request,
                   unsigned status, Bytes detail) noexcept {
   try {
-    Reply reply = refusal_problem(status, detail);
+    Reply reply =
+        status == 413 ? too_large(route, request, detail) : refusal_problem(status, detail);
     // The session ends the exchange with this call, so nothing waits for the record.
     if (route.has_functions) record_head(exchange, route, reply);
     send_reply(exchange, route, &request, std::move(reply));

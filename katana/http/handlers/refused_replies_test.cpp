@@ -1,5 +1,6 @@
 // Replies that the session makes instead of a handler pass the `after` of their route, over
 // HTTP/1.1 and HTTP/2; and what a handler failed by is recorded, whatever an `after` makes of it.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -12,6 +13,7 @@
 namespace katana {
 namespace {
 
+using ::testing::HasSubstr;
 using testing::TestProtocol;
 using testing::TestReply;
 using testing::TestServer;
@@ -50,6 +52,22 @@ TEST_P(RefusedReplies, content_beyond_the_limit_of_its_route_is_a_reply_of_the_r
   const std::string large(1000, 'x');
   expect(server.post("/plain", large), 413, "/plain");
   expect(server.post("/later/a%41?x=1", large), 413, "/later/aA");
+}
+
+TEST_P(RefusedReplies, content_beyond_the_limit_of_its_route_is_told_the_limit) {
+  Router router;
+  const auto handler = [](const RequestView&) { return Reply(204); };
+  router.post("/bytes", handler, {.content_bytes_max = 10});
+  router.post("/kibibytes", handler, {.content_bytes_max = 2048});
+  router.post("/ordinary", handler);
+  TestServer server(std::move(router).build(), options());
+  const std::string large(2 * 1024 * 1024, 'x');
+  const auto detail = [&](std::string_view path) {
+    return std::string(server.post(path, large).content());
+  };
+  EXPECT_THAT(detail("/bytes"), HasSubstr("too large for this route: at most 10 bytes."));
+  EXPECT_THAT(detail("/kibibytes"), HasSubstr("at most 2 KiB."));
+  EXPECT_THAT(detail("/ordinary"), HasSubstr("at most 1 MiB."));
 }
 
 TEST_P(RefusedReplies, content_that_turns_out_to_be_too_large_is_a_reply_of_its_route) {
