@@ -60,7 +60,7 @@ class HelpFormatter final : public CLI::FormatterBase {
     }
     std::string text = katana::wrapped(app->get_description());
     if (!text.empty()) text += "\n\n";
-    text += usage_of(*app, name.empty() ? app->get_name() : name) + "\n";
+    text += katana::wrapped(usage_of(*app, name.empty() ? app->get_name() : name)) + "\n";
     text +=
         section("Arguments", arguments) + section("Flags", flags) + section("Commands", commands);
     if (!app->get_footer().empty()) text += "\n" + app->get_footer() + "\n";
@@ -134,8 +134,14 @@ std::string did_you_mean(std::string_view typed, const std::vector<std::string>&
   return meant.empty() ? std::string() : fmt::format("; did you mean '{}'?", meant);
 }
 
+void use_words(CLI::App& app) { set_formatter(app, std::make_shared<HelpFormatter>()); }
+
+std::string words_of_mistake(const CLI::App& app, const CLI::ParseError& error) {
+  return fmt::format("{} (see --help)", words_of(app, error));
+}
+
 std::optional<int> parse(CLI::App& app, int count, char** arguments) {
-  set_formatter(app, std::make_shared<HelpFormatter>());
+  use_words(app);
   try {
     app.parse(count, arguments);
   } catch (const CLI::Success& success) {
@@ -147,7 +153,7 @@ std::optional<int> parse(CLI::App& app, int count, char** arguments) {
       std::fputs(app.help().c_str(), stderr);
       return 2;
     }
-    return fail(app.get_name(), 2, fmt::format("{} (see --help)", words_of(app, error)));
+    return fail(app.get_name(), 2, words_of_mistake(app, error));
   }
   return std::nullopt;
 }

@@ -13,7 +13,8 @@
 
 namespace CLI {
 class App;
-}
+class ParseError;
+}  // namespace CLI
 
 namespace command_line {
 
@@ -26,6 +27,11 @@ std::string did_you_mean(std::string_view typed, const std::vector<std::string>&
 // The status to exit with, if the program is to end here: --help, --version, or wrong usage. A
 // program that needs a command and was given nothing prints its help on standard error: status 2.
 std::optional<int> parse(CLI::App& app, int count, char** arguments);
+
+// For a program that parses the command line itself: gives `app` the help of parse(), and returns a
+// mistake in the words of parse().
+void use_words(CLI::App& app);
+std::string words_of_mistake(const CLI::App& app, const CLI::ParseError& error);
 
 }  // namespace command_line
 

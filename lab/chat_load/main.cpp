@@ -21,6 +21,7 @@
 #include <optional>
 #include <thread>
 
+#include "apps/command_line.hpp"
 #include "katana/base/system/monotonic_clock.hpp"
 #include "lab/chat_load/report.hpp"
 #include "lab/chat_load/worker.hpp"
@@ -232,13 +233,7 @@ int main(int count, char** arguments) {
   flags.plan.threads = usable_cpus();
   flags.plan.run = static_cast<std::uint32_t>(getpid()) & 0xffff;
   describe(app, flags);
-  try {
-    app.parse(count, arguments);
-  } catch (const CLI::Success& success) {
-    return app.exit(success);
-  } catch (const CLI::ParseError& error) {
-    return fail(2, fmt::format("{} (see --help)", error.what()));
-  }
+  if (const auto status = command_line::parse(app, count, arguments)) return *status;
   ChatPlan& plan = flags.plan;
   plan.threads = std::min(plan.threads, plan.connections);
   for (const std::string& text : flags.more_targets) {

@@ -9,6 +9,8 @@
 #include <cstdio>
 #include <cstring>
 
+#include "apps/command_line.hpp"
+
 namespace katana::load {
 namespace {
 
@@ -346,6 +348,7 @@ Result<std::variant<Flags, Information>> parse_flags(int count, const char* cons
   describe_tls(app, flags);
   describe_pace(app, flags, typed);
   describe_requests(app, flags, typed);
+  command_line::use_words(app);
   try {
     app.parse(without_bare_churn(count, arguments));
   } catch (const CLI::CallForHelp&) {
@@ -353,9 +356,9 @@ Result<std::variant<Flags, Information>> parse_flags(int count, const char* cons
   } catch (const CLI::Success& success) {
     return Information{std::string(success.what()) + "\n"};
   } catch (const CLI::ParseError& error) {
-    std::string line = error.what();
+    std::string line = command_line::words_of_mistake(app, error);
     std::ranges::replace(line, '\n', ' ');
-    return wrong(line + " (see --help)");
+    return wrong(line);
   }
   if (auto finished = finish(typed, flags); !finished) return std::unexpected(finished.error());
   return flags;
