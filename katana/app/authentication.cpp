@@ -72,7 +72,7 @@ Result<void> Authentication::make_keys(const client::HttpClientOptions& client) 
   }
   if (std::ranges::any_of(settings_.algorithms, is_secret)) {
     return fail(Code::invalid_argument,
-                "algorithms has one with a secret, which nobody publishes at jwks_url: leave it "
+                "algorithms has one with a secret, which is never published at jwks_url: leave it "
                 "out, or give the secret in keys_file");
   }
   auto http = client::HttpClient::make(client);

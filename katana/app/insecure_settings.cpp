@@ -80,7 +80,7 @@ void judge_listeners(const ApplicationSettings& settings, Findings& findings) {
   }
   if (http.tls.development) {
     findings.add("http.tls.development", "true",
-                 "nobody can tell this certificate from another one that signs itself",
+                 "no client can tell this certificate from another self-signed one",
                  "set http.tls.certificates");
   }
   const bool public_tls = std::ranges::any_of(exposed, &Exposed::tls);
@@ -159,7 +159,7 @@ void judge_sessions(const ApplicationSettings& settings, Findings& findings) {
   if (sessions.store == SessionPlace::off) return;
   if (!sessions.secure) {
     findings.add("sessions.secure", "false",
-                 "browsers send the cookie without TLS, and whoever is on the way has the session",
+                 "browsers send the cookie without TLS, and anyone on the way has the session",
                  "set it to true but for development");
   }
   if (!settings.http.csrf.enabled) {
@@ -181,7 +181,7 @@ void judge_idempotency(const ApplicationSettings& settings, Findings& findings) 
 void judge_client(const client::HttpClientOptions& client, Findings& findings) {
   if (client.tls.dangerously_accept_any_certificate) {
     findings.add("client.tls.dangerously_accept_any_certificate", "true",
-                 "whoever is on the way can be the server", "set client.tls.authorities_file");
+                 "anyone on the way can be the server", "set client.tls.authorities_file");
   }
   if (client.redirects_to_plaintext && client.redirects_max > 0) {
     findings.add("client.redirects_to_plaintext", "true",
@@ -194,7 +194,7 @@ void judge_redis(const RedisSettings& redis, const std::string& key, Findings& f
   if (!redis.given()) return;
   if (redis.tls.dangerously_accept_any_certificate) {
     findings.add(key + ".tls.dangerously_accept_any_certificate", "true",
-                 "whoever is on the way can be the server", "set " + key + ".tls.authorities_file");
+                 "anyone on the way can be the server", "set " + key + ".tls.authorities_file");
   }
   const auto options = redis::parse_url(redis.url);
   if (!options) return;
@@ -252,7 +252,7 @@ void judge_database(const DatabaseSettings& database, Findings& findings) {
   const std::string_view mode = parameter_of(url, "sslmode");
   if (!here && !mode.starts_with("verify-")) {
     findings.add("database.url", fmt::format("sslmode={}", mode.empty() ? "(not given)" : mode),
-                 "whoever is on the way can be the database",
+                 "anyone on the way can be the database",
                  "give sslmode=verify-full and sslrootcert=FILE");
   }
 }

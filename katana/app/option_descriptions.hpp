@@ -104,9 +104,9 @@ KATANA_DESCRIBE(
     (content_bytes_max, byte_count, at_most(INT64_MAX),
      help("content of a request (413); routes allow less")),
     (stream_window_bytes, byte_count, range(default_window_bytes, window_bytes_max),
-     help("content that a peer may send ahead on a stream")),
+     help("content that a client may send ahead on a stream")),
     (connection_window_bytes, byte_count, range(default_window_bytes, window_bytes_max),
-     help("content that a peer may send ahead on a connection")),
+     help("content that a client may send ahead on a connection")),
     (resets_max, help("budget of streams that were reset")),
     (resets_per_s, help("how fast that budget is refilled")),
     (idle_frames_max, range(64, 1'000'000), help("budget of frames that move nothing")),
@@ -116,7 +116,7 @@ KATANA_DESCRIBE(
     (head_timeout, app::option_rules::timeout,
      help("the preface, a frame or a header block must be complete by then")),
     (settings_timeout, app::option_rules::timeout,
-     help("the peer must acknowledge our SETTINGS by then")))
+     help("the client must acknowledge our SETTINGS by then")))
 
 }  // namespace katana::http2
 
@@ -130,9 +130,9 @@ KATANA_DESCRIBE(
     (message_timeout, app::option_rules::timeout_or_none,
      help("a message must be complete so long after its first byte; 0: never")),
     (ping_after, app::option_rules::timeout_or_none,
-     help("silence after which a peer is sent a ping; 0: never")),
+     help("silence after which a client is sent a ping; 0: never")),
     (pong_timeout, app::option_rules::timeout, help("silence after a ping that ends it")),
-    (close_timeout, app::option_rules::timeout, help("how long the peer's close is awaited")))
+    (close_timeout, app::option_rules::timeout, help("how long the client's close is awaited")))
 
 KATANA_DESCRIBE(DeflateOptions, (enabled, help("permessage-deflate (RFC 7692)")),
                 (window_bits, range(9, 15), help("of what is sent: memory is 2^(bits + 3)")),
@@ -309,7 +309,7 @@ KATANA_DESCRIBE(
     (transaction_hold, app::option_rules::timeout,
      help("a transaction without a statement for so long is rolled back")),
     (streams_max, range(1, 256), help("streams at a time; each holds a connection")),
-    (stream_idle, app::option_rules::timeout, help("a stream nobody reads is closed")),
+    (stream_idle, app::option_rules::timeout, help("a stream without a reader is closed")),
     (checkpoint_pages, at_least(1), help("pages of the log before it is written back")),
     (probe_interval, range(milliseconds(1), seconds(3600)),
      help("how often a file that was lost is looked for")))
@@ -338,7 +338,7 @@ KATANA_DESCRIBE(
     (transaction_hold, app::option_rules::timeout,
      help("a transaction without a statement for so long is rolled back")),
     (streams_max, range(1, 1000), help("streams at a time; each holds a connection")),
-    (stream_idle, app::option_rules::timeout, help("a stream nobody reads is closed")))
+    (stream_idle, app::option_rules::timeout, help("a stream without a reader is closed")))
 
 }  // namespace katana::database
 

@@ -43,7 +43,7 @@ inline constexpr auto trust_request_ids = rules::help(
     "auto: "
     "of proxies where any are trusted, else always");
 inline constexpr auto shed_after =
-    rules::help("wait for output blocks before the largest, slowest peers are reset");
+    rules::help("wait for output blocks before the largest, slowest clients are reset");
 inline constexpr auto proxy_protocol = rules::help(
     "required: connections to http.port begin with the header of the PROXY protocol, and come from "
     "trusted_proxies alone");
@@ -86,7 +86,7 @@ KATANA_DESCRIBE(
     (spin_max, range(Duration{}, milliseconds(10)), help("spins before it sleeps; 0: never")),
     (connections_max, range(1, 1 << 24), help("open connections per reactor")),
     (receive_bytes_max, byte_count, range(1, 1 << 30), help("most bytes of one receive")),
-    (output_max, byte_count, help("output that peers have not received, per reactor")),
+    (output_max, byte_count, help("output that clients have not received, per reactor")),
     (output_reserve, byte_count, help("its part for connections without pending output")),
     (output_block_bytes, byte_count, range(Outbox::block_bytes_min, Outbox::block_bytes_max),
      help("size of the blocks that output_max is given out in")),
@@ -100,7 +100,7 @@ KATANA_DESCRIBE(
     (carry_extra_bytes, byte_count, range(1, 1 << 24),
      help("unread input of carry_large_max, and receive_bytes_max")),
     (carry_large_max, range(1, 1 << 20), help("connections that may hold more, per reactor")),
-    (send_timeout, option_rules::timeout, help("reset a peer that takes nothing for so long")),
+    (send_timeout, option_rules::timeout, help("reset a client that takes nothing for so long")),
     (rate_min_bytes_per_s, named("send_rate_min_bytes_per_s"), at_least(1),
      help("each byte taken extends send_timeout so")),
     (linger_timeout, option_rules::timeout_or_none, help("for input behind the last reply")),
@@ -116,7 +116,7 @@ KATANA_DESCRIBE(
     (head_timeout, option_rules::timeout, help("a request head must be complete by then (408)")),
     (content_timeout, option_rules::timeout, help("request content may pause for so long (408)")),
     (handler_timeout, option_rules::timeout, help("a later handler is cancelled (503)")),
-    (half_close_grace, option_rules::timeout_or_none, help("for a peer that ended its side")),
+    (half_close_grace, option_rules::timeout_or_none, help("for a client that ended its side")),
     (drain_idle, option_rules::timeout_or_none, help("for an idle connection at the end")),
     (server_name, length(0, session::server_name_bytes_max), help("Server field; empty: none")),
     (hosts, length(0, 256), each(length(1, 253)), option_rules::hosts),
@@ -220,7 +220,7 @@ KATANA_DESCRIBE(
     ProcessSettings,
     (user, length(0, 64),
      help("user that the program becomes, by name or number, when root starts it: before it opens "
-          "a file, and once its ports are bound for good; empty: nobody else")),
+          "a file, and once its ports are bound for good; empty: no change")),
     (group, length(0, 64), help("its group; empty: the user's own, and all others of the user")),
     (sandbox,
      help(

@@ -273,14 +273,14 @@ KATANA_DESCRIBE(
     (repeated_field, length(0, 100), help("field of a repeated reply; empty: none")), memory,
     (make_table, help("database: make the table if it is not there")))
 
-KATANA_DESCRIBE(RateLimitSettings, (enabled, help("limit the requests of each peer (429)")),
+KATANA_DESCRIBE(RateLimitSettings, (enabled, help("limit the requests of each client (429)")),
                 (per_second, reloadable, range(0.001, 1e8),
                  help("requests of one address, on average")),
                 (burst, reloadable, range(1, 1'000'000), help("the same, at once")),
                 (keys_max, range(8, 1 << 24), help("addresses that are remembered")),
                 (shared, help("counted by all instances together, in the Redis of `redis`")),
                 (lease, range(1, 1'000'000),
-                 help("requests that an instance takes at a time, so that most ask nobody; 1: "
+                 help("requests that an instance takes at a time, so that most need no call; 1: "
                       "each asks")),
                 (when_unknown,
                  help("while Redis cannot be asked: local: this instance counts alone; refuse: "

@@ -101,7 +101,7 @@ ReactorStatistics ReactorProbe::statistics() const noexcept {
 void ReactorProbe::tell_unknown_peers() noexcept {
   const std::uint64_t count = reactor_.counters().peers_unknown - peers_unknown_told_;
   const bool told = logger_.warn(KATANA_AT_MOST(1, seconds(60)),
-                                 "{} connections were closed as they were accepted: their peers "
+                                 "{} connections were closed as they were accepted: their clients "
                                  "had reset them, and the kernel "
                                  "no longer says who they were (getpeername: not connected)",
                                  count);

@@ -249,7 +249,7 @@ Task<Result<std::int64_t>> UserSession::end_others() const {
     const Result<void> loaded = co_await load();
     if (!loaded) co_return std::unexpected(loaded.error());
     if (state_.record == nullptr || state_.record->principal.empty()) {
-      co_return fail(Code::unauthenticated, "Nobody has logged in.");
+      co_return fail(Code::unauthenticated, "No user is logged in.");
     }
     // Named: what a call takes may not be a temporary of the expression that awaits it.
     std::string issuer = state_.record->issuer;

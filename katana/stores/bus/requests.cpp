@@ -116,8 +116,7 @@ Task<Result<HeldMessage>> Bus::request(Request request) {
   if (answer && answer->status() == 0) co_return *std::move(answer);
   port.requests_failed.add(1);
   if (published->nobody || answer) {
-    co_return fail(Code::unavailable,
-                   fmt::format("nobody is subscribed to '{}' who would answer", subject));
+    co_return fail(Code::unavailable, fmt::format("no subscriber of '{}' could reply", subject));
   }
   co_return fail(Code::deadline_exceeded,
                  fmt::format("no answer to '{}' within {} ms", subject, milliseconds_of(left)));

@@ -124,7 +124,7 @@ class Line final : public net::Attachment, private upstream::Owner, private net:
           reply.is_error() ? Code::permission_denied : Code::data_loss,
           reply.is_error() ? fmt::format("Redis at {} does not let this user listen: {}",
                                          connection_.server().text(), reply.text().substr(0, 300))
-                           : fmt::format("Redis at {} has answered what nobody asked",
+                           : fmt::format("Redis at {} sent a reply without a request",
                                          connection_.server().text())));
       return false;
     }

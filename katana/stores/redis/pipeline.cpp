@@ -287,7 +287,7 @@ bool Pipeline::take_reply(Reply reply) {
     counters_->protocol_errors.add();
     connection_.lose(katana::Error(
         Code::data_loss,
-        fmt::format("Redis at {} has answered what nobody asked", connection_.server().text())));
+        fmt::format("Redis at {} sent a reply without a request", connection_.server().text())));
     return false;
   }
   Pending& pending = sent_.pop_front();

@@ -53,7 +53,7 @@ Result<std::shared_ptr<RemoteKeys>> RemoteKeys::make(client::HttpClient http,
                                                      RemoteKeysOptions options) {
   if (!is_safe_url(options.url)) {
     return fail(Code::invalid_argument,
-                fmt::format("keys from '{}': whoever stands between could give keys of their own. "
+                fmt::format("keys from '{}': anyone on the way could give other keys. "
                             "Give a URL that begins with https://, or http:// and a loopback name",
                             options.url));
   }

@@ -65,7 +65,7 @@ void ListenerThread::run() noexcept {
     std::string why = hold_session();
     pg_.reset();
     tell_loss(why);
-    hub_->note_loss(why.empty() ? "nobody listens" : std::move(why));
+    hub_->note_loss(why.empty() ? "no session listens" : std::move(why));
     failures = was_open_ ? 1 : failures + 1;
     const Instant again = monotonic_now() + backoff(failures, options_.backoff_min,
                                                     options_.backoff_max, random.next());
