@@ -159,6 +159,15 @@ TEST_F(StartupTest, reports_say_when_each_began_and_what_it_took) {
   EXPECT_EQ(startup.reports()[1].took, milliseconds(3));
 }
 
+TEST_F(StartupTest, times_for_people_have_two_digits_and_are_whole_from_ten_on) {
+  EXPECT_EQ(short_ms(Duration{3'123}), 0.0031);
+  EXPECT_EQ(short_ms(Duration{398'581}), 0.4);
+  EXPECT_EQ(short_ms(Duration{9'340'000}), 9.3);
+  EXPECT_EQ(short_ms(Duration{45'600'000}), 46);
+  EXPECT_EQ(short_ms(Duration{1'712'400'000}), 1712);
+  EXPECT_EQ(short_ms(Duration{}), 0);
+}
+
 }  // namespace
 }  // namespace katana::app
 

@@ -104,6 +104,16 @@ TEST(Printing, a_line_that_finds_no_room_is_printed_once_its_reader_comes) {
   EXPECT_EQ(read_all(ends.reads, 6), "ready\n");
 }
 
+TEST(Printing, two_descriptors_of_one_pipe_are_one_output_and_those_of_two_are_not) {
+  const Ends one = pipe_ends();
+  const Ends other = pipe_ends();
+  const int copy = ::dup(one.writes);
+  EXPECT_TRUE(same_output(one.writes, copy));
+  EXPECT_FALSE(same_output(one.writes, other.writes));
+  ::close(copy);
+  EXPECT_FALSE(same_output(one.writes, copy)) << "it is closed";
+}
+
 TEST(Printing, standard_descriptors_that_are_closed_are_kept_from_files_to_come) {
   const pid_t child = ::fork();
   if (child == 0) {

@@ -262,6 +262,20 @@ TEST(DescriptorLimit, is_raised_to_what_is_allowed) {
   setrlimit(RLIMIT_NOFILE, &before);
 }
 
+TEST(ServerReport, a_report_names_what_was_served_and_else_only_what_is_not_zero) {
+  EXPECT_EQ((ServerReport{.connections = 1, .requests = 1}).describe(),
+            "stopped after 1 request on 1 connection");
+  EXPECT_EQ((ServerReport{.connections = 4,
+                          .requests = 13,
+                          .cut_off = 2,
+                          .failures = 1,
+                          .tasks_cancelled = 3,
+                          .stuck = "reactor 0 did not end"})
+                .describe(),
+            "stopped after 13 requests on 4 connections, 2 connections cut off, 1 failure, 3 tasks "
+            "cancelled; reactor 0 did not end");
+}
+
 }  // namespace
 }  // namespace katana::server
 

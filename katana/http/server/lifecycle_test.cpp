@@ -72,6 +72,32 @@ TEST_F(LifecycleTest, during_the_notice_it_is_not_ready_and_accepts_and_a_second
   EXPECT_TRUE(told);
 }
 
+TEST_F(LifecycleTest, the_signal_that_began_the_end_is_known_when_on_drain_is_called) {
+  HttpServer* running = nullptr;
+  int ended_by = -1;
+  options.on_drain = [&] { ended_by = running->ended_by(); };
+  const auto service = std::move(router).build();
+  ASSERT_TRUE(service);
+  HttpServer server(options, *service);
+  running = &server;
+  ASSERT_TRUE(server.start());
+  serve_clients(server, [](std::uint16_t) {});
+  EXPECT_EQ(ended_by, SIGTERM);
+}
+
+TEST_F(LifecycleTest, an_end_by_shutdown_has_no_signal) {
+  HttpServer* running = nullptr;
+  int ended_by = -1;
+  options.on_drain = [&] { ended_by = running->ended_by(); };
+  const auto service = std::move(router).build();
+  ASSERT_TRUE(service);
+  HttpServer server(options, *service);
+  running = &server;
+  ASSERT_TRUE(server.start());
+  serve_clients(server, [&](std::uint16_t) { server.shutdown(); }, 0);
+  EXPECT_EQ(ended_by, 0);
+}
+
 TEST_F(LifecycleTest, sighup_is_heard_as_often_as_it_is_sent_and_ends_nothing) {
   std::atomic<int> heard = 0;
   options.on_reload = [&] { ++heard; };
