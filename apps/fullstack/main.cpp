@@ -18,6 +18,7 @@
 #include "katana/application_nats.hpp"
 #include "katana/application_postgres.hpp"
 #include "katana/application_sqlite.hpp"
+#include "katana/error_documents.hpp"
 #include "katana/http.hpp"
 #include "katana/openapi.hpp"
 #include "katana/openapi_validation.hpp"
@@ -140,6 +141,7 @@ void describe_operations(openapi::Document& document) {
 Result<void> add_routes(const registry::Services& services, Router& router) {
   const auto settings = services.get<config::Config<Settings>>().get();
   const bool guarded = settings->login.enabled;
+  router.error_documents(html_error_pages());
   if (guarded) {
     auto added = add_login(router, services, settings->login, settings->client);
     if (!added) return added;

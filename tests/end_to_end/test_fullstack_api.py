@@ -132,9 +132,18 @@ def test_paths_methods_and_types_that_are_not_served_are_refused(api, user):
     refused = api.client.patch(user[0], json={})
     check_problem(refused, 405)
     assert set(refused.headers["allow"].split(", ")) >= {"GET", "PUT", "DELETE"}
-    check_problem(api.client.get(user[0], headers={"accept": "text/html"}), 406)
+    check_problem(api.client.get(user[0], headers={"accept": "text/plain"}), 406)
     check_problem(api.client.post("/api/data", json={}, headers={"accept": "image/*"}), 406)
     assert api.client.get(user[0], headers={"accept": "text/html, application/*;q=0.1"}).status_code == 200
+
+
+def test_a_browser_gets_a_page_for_a_path_without_a_route(api):
+    """Other clients get the problem document."""
+    browser = {"accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"}
+    page = api.client.get("/nowhere", headers=browser)
+    assert page.status_code == 404 and page.headers["content-type"].startswith("text/html"), page.text
+    assert "No route matches GET /nowhere" in page.text
+    check_problem(api.client.get("/nowhere"), 404)
 
 
 def test_put_and_delete_may_be_repeated(api, user):
