@@ -190,8 +190,8 @@ class Bearer final : public Authenticator, public std::enable_shared_from_this<B
         .with("Retry-After", "5");
   }
   std::string with_error(Bytes error) const {
-    std::string words = options_.realm.empty() ? "Bearer error=" : challenge() + ", error=";
-    return words += quoted_parameter(error);
+    std::string words = options_.realm.empty() ? options_.scheme + " " : challenge() + ", ";
+    return words.append("error=").append(quoted_parameter(error));
   }
 
   static bool has_token_in(Bytes query) noexcept {
