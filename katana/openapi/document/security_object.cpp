@@ -6,7 +6,8 @@
 namespace katana::openapi::detail {
 namespace {
 
-// One object for each way in: of every middleware that authenticates one scheme, with all scopes.
+// One object for each way in: of every middleware that authenticates one scheme, with all scopes. A
+// scheme without a name says that no credentials are needed either (auth::optional()): {}.
 List requirements_of(const std::vector<const SecurityDocumentation*>& security) {
   List scopes;
   for (const SecurityDocumentation* const each : security) {
@@ -19,7 +20,7 @@ List requirements_of(const std::vector<const SecurityDocumentation*>& security) 
     for (const Object& way : ways) {
       for (const SecurityScheme& scheme : each->schemes) {
         longer.push_back(way);
-        longer.back().set(scheme.name, scopes);
+        if (!scheme.name.empty()) longer.back().set(scheme.name, scopes);
       }
     }
     ways = std::move(longer);
@@ -87,6 +88,7 @@ void add_security(Parts& parts, Object& made,
   bool authenticates = false;
   for (const SecurityDocumentation* const each : security) {
     for (const SecurityScheme& scheme : each->schemes) {
+      if (scheme.name.empty()) continue;
       parts.security_schemes.insert_or_assign(scheme.name, scheme_object(scheme));
       authenticates = true;
     }
