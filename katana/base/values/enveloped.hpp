@@ -1,0 +1,47 @@
+// Enveloped<"user", T>: a value in an object of its own, {"user": …}, as some APIs want it.
+//
+//   Task<Result<Json<Enveloped<"user", User>>>> add(Json<Enveloped<"user", NewUser>> given);
+//
+// Owns       its value.
+// Thread     a value.
+// Allocates  as the value does.
+// Fails      as a described struct does: the member is required, and places of errors begin with
+//            its name.
+// Invariant  its description has the one member.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+
+#include "katana/base/values/described.hpp"
+
+namespace katana {
+
+// The name of the member, as an argument of a template.
+template <std::size_t size>
+struct EnvelopeName {
+  char text[size] = {};  // with the null that ends it
+
+  consteval EnvelopeName(const char (&name)[size]) {  // NOLINT: implicit on purpose
+    std::copy_n(name, size, text);
+  }
+};
+
+template <EnvelopeName name, class T>
+struct Enveloped {
+  T value;  // also *enveloped, enveloped->
+
+  const T& operator*() const noexcept { return value; }
+  T& operator*() noexcept { return value; }
+  const T* operator->() const noexcept { return &value; }
+  T* operator->() noexcept { return &value; }
+};
+
+template <EnvelopeName name, class T>
+constexpr auto katana_describe(const Enveloped<name, T>*) {
+  return rules::describe(rules::field(&Enveloped<name, T>::value, name.text));
+}
+
+}  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

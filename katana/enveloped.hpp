@@ -1,0 +1,8 @@
+// Values in an object of their own, {"user": …}: Enveloped<"user", T>.
+//
+// Links      base
+#pragma once
+
+#include "katana/base/values/enveloped.hpp"
+
+// SPDX-License-Identifier: Apache-2.0
