@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "katana/wire/http/characters.hpp"
+#include "katana/wire/http/dictionary.hpp"
 #include "katana/wire/http/field_list.hpp"
 
 namespace katana {
@@ -60,6 +61,57 @@ void read(CacheControl& to, Bytes directive) noexcept {
     to.proxy_revalidate = true;
   } else if (is("immutable")) {
     to.immutable = true;
+  } else if (is("must-understand")) {
+    to.must_understand = true;
+  }
+}
+
+// Calls each(value) for the lines of that name.
+template <class Each>
+void for_each_value(Bytes lines, Bytes name, Each&& each) {
+  while (!lines.empty()) {
+    const Bytes line = lines.substr(0, lines.find("\r\n"));
+    lines.remove_prefix(std::min(line.size() + 2, lines.size()));
+    const std::size_t colon = line.find(':');
+    if (colon == Bytes::npos || !http::equals_ignoring_case(line.substr(0, colon), name)) continue;
+    each(line.substr(colon + 1));
+  }
+}
+
+// A time that is no integer has ended: RFC 9213 §2.1 has no other type for it.
+Duration delta_of(const http::DictionaryMember& member) noexcept {
+  if (!member.is_integer()) return {};
+  return seconds(std::clamp<std::int64_t>(member.integer, 0, seconds_max));
+}
+
+// The last member of a key counts. A restriction with a value that has no meaning restricts.
+void read(CacheControl& to, const http::DictionaryMember& member) noexcept {
+  const bool is_set = !member.is_boolean() || member.boolean;
+  const auto is = [key = member.key](Bytes known) { return key == known; };
+  if (is("max-age")) {
+    to.max_age = delta_of(member);
+  } else if (is("s-maxage")) {
+    to.s_maxage = delta_of(member);
+  } else if (is("stale-while-revalidate")) {
+    to.stale_while_revalidate = delta_of(member);
+  } else if (is("stale-if-error")) {
+    to.stale_if_error = delta_of(member);
+  } else if (is("no-store")) {
+    to.no_store = is_set;
+  } else if (is("no-cache")) {
+    to.no_cache = is_set;
+  } else if (is("private")) {
+    to.is_private = is_set;
+  } else if (is("public")) {
+    to.is_public = is_set;
+  } else if (is("must-revalidate")) {
+    to.must_revalidate = is_set;
+  } else if (is("proxy-revalidate")) {
+    to.proxy_revalidate = is_set;
+  } else if (is("must-understand")) {
+    to.must_understand = member.is_boolean() && member.boolean;
+  } else if (is("immutable")) {
+    to.immutable = is_set;
   }
 }
 
@@ -85,23 +137,31 @@ std::string CacheControl::text() const {
   if (must_revalidate) add("must-revalidate");
   if (proxy_revalidate) add("proxy-revalidate");
   if (immutable) add("immutable");
+  if (must_understand) add("must-understand");
   return text;
 }
 
 CacheControl CacheControl::of_fields(Bytes lines) {
   CacheControl control;
-  while (!lines.empty()) {
-    const Bytes line = lines.substr(0, lines.find("\r\n"));
-    lines.remove_prefix(std::min(line.size() + 2, lines.size()));
-    const std::size_t colon = line.find(':');
-    if (colon == Bytes::npos ||
-        !http::equals_ignoring_case(line.substr(0, colon), "cache-control")) {
-      continue;
+  for_each_value(lines, "cache-control", [&](Bytes value) {
+    http::ListReader directives(value);
+    for (Bytes directive; directives.next(directive);) read(control, directive);
+  });
+  return control;
+}
+
+std::optional<CacheControl> CacheControl::of_targeted_fields(Bytes lines) {
+  CacheControl control;
+  bool has_some = false, is_malformed = false;
+  for_each_value(lines, "cdn-cache-control", [&](Bytes value) {
+    http::DictionaryReader members(value);
+    for (http::DictionaryMember member; members.next(member);) {
+      read(control, member);
+      has_some = true;
     }
-    http::ListReader directives(line.substr(colon + 1));
-    Bytes directive;
-    while (directives.next(directive)) read(control, directive);
-  }
+    is_malformed |= members.is_malformed();
+  });
+  if (!has_some || is_malformed) return std::nullopt;
   return control;
 }
 

@@ -1,4 +1,5 @@
-// Cache-Control of a reply: written by a handler, read by caches (RFC 9111 §5.2.2, RFC 5861).
+// Cache-Control of a reply: written by a handler, read by caches (RFC 9111 §5.2.2, RFC 5861); and
+// CDN-Cache-Control, its form for shared caches alone (RFC 9213).
 //
 //   return std::move(reply).with("Cache-Control", CacheControl{.s_maxage = seconds(60)}.text());
 //
@@ -29,11 +30,16 @@ struct CacheControl {
   bool must_revalidate = false;   // once stale, no cache uses it without asking
   bool proxy_revalidate = false;  // likewise, of shared caches alone
   bool immutable = false;         // does not change while it is fresh
+  // A cache that knows the status keeps it, whatever no_store says.
+  bool must_understand = false;
 
   // As a value of the field; whole seconds.
   std::string text() const;
   // Of complete lines of fields, all that are Cache-Control.
   static CacheControl of_fields(Bytes lines);
+  // Of CDN-Cache-Control (RFC 9213), which shared caches read in place of Cache-Control and
+  // Expires. None: there is no such field, or it is empty or malformed, and counts as absent.
+  static std::optional<CacheControl> of_targeted_fields(Bytes lines);
 };
 
 }  // namespace katana

@@ -9,6 +9,7 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace katana;
   const Bytes text(reinterpret_cast<const char*>(data), size);
+  (void)CacheControl::of_targeted_fields("CDN-Cache-Control: " + std::string(text));
   for (const std::string& lines : {std::string(text), "Cache-Control: " + std::string(text)}) {
     const std::string once = CacheControl::of_fields(lines).text();
     if (CacheControl::of_fields("Cache-Control: " + once + "\r\n").text() != once) std::abort();

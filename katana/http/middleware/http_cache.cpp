@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <span>
+#include <string>
 #include <unordered_map>
 #include <utility>
 
@@ -150,10 +152,11 @@ bool is_one_of(Bytes name, std::initializer_list<Bytes> names) noexcept {
                              [name](Bytes each) { return http::equals_ignoring_case(name, each); });
 }
 
-// Of one reply alone, or written anew.
+// Of one reply alone, or written anew, or for a proxy (RFC 9111 §3.1).
 bool is_left_out(Bytes name) noexcept {
   return is_one_of(name, {"age", "cache-status", "x-request-id", "traceparent", "server-timing",
-                          "ratelimit", "ratelimit-policy", "retry-after"});
+                          "ratelimit", "ratelimit-policy", "retry-after", "proxy-authenticate",
+                          "proxy-authentication-info", "proxy-authorization"});
 }
 // The tag of a 304 is that of the reply that the client has, which may be a compressed one.
 void name_matched(Reply& reply, Bytes matched) {
@@ -167,8 +170,8 @@ void name_matched(Reply& reply, Bytes matched) {
 }
 // RFC 9110 §15.4.5.
 bool is_of_not_modified(Bytes name) noexcept {
-  return is_one_of(
-      name, {"cache-control", "content-location", "etag", "expires", "vary", "last-modified"});
+  return is_one_of(name, {"cache-control", "cdn-cache-control", "content-location", "etag",
+                          "expires", "vary", "last-modified"});
 }
 
 bool has_status_to_keep(unsigned status) noexcept {
@@ -186,9 +189,9 @@ std::string key_of(const session::Client& client, Bytes what) {
   return key;
 }
 
-// The path of a reference. Empty: of another origin, whose replies are not this one's to remove
-// (RFC 9111 §4.4).
-std::optional<Bytes> path_at(Bytes place, const session::Client& client) {
+// The normal path of a reference in the reply to a request. None: it is that of the request, or of
+// another origin, whose replies are not this one's to remove (RFC 9111 §4.4).
+std::optional<std::string> path_at(Bytes place, Bytes requested, const session::Client& client) {
   const Bytes scheme = client.is_secure() ? "https" : "http";
   const std::size_t end = std::min(place.find_first_of(":/?#"), place.size());
   if (end != place.size() && place[end] == ':') {
@@ -200,8 +203,16 @@ std::optional<Bytes> path_at(Bytes place, const session::Client& client) {
     const Bytes authority = place.substr(0, place.find_first_of("/?#"));
     if (!http::same_authority(authority, client.host, scheme)) return std::nullopt;
     place.remove_prefix(authority.size());
+    if (!place.starts_with('/')) place = "/";
   }
-  return place.substr(0, place.find_first_of("?#"));
+  std::string path(place.substr(0, place.find_first_of("?#")));
+  if (path.empty()) return std::nullopt;
+  if (path.front() != '/') path.insert(0, requested.substr(0, requested.rfind('/') + 1));
+  const std::optional<std::size_t> size =
+      http::normalize_path(path, std::span(path.data(), path.size()));
+  if (!size) return std::nullopt;
+  path.resize(*size);
+  return path;
 }
 
 // Each name with what all fields of that name have. A size before each value, which may hold any
@@ -239,14 +250,24 @@ std::optional<Duration> fresh_time(const CacheControl& control, Bytes fields) {
   return seconds(std::clamp<std::int64_t>(*until - now.count(), 0, INT32_MAX));
 }
 
-// What is no number is none.
-Duration age_of(Bytes text) noexcept {
-  std::int64_t number = 0;
-  for (const char c : text.substr(0, 9)) {
-    if (c < '0' || c > '9') break;
-    number = number * 10 + (c - '0');
-  }
-  return seconds(number);
+// Zero without the field. None for what is not one whole number, which RFC 9111 §5.1 would rather
+// have ignored: a reply of unknown age may be stale already, and is better made anew.
+std::optional<Duration> age_of(Bytes fields) noexcept {
+  constexpr std::int64_t age_max = INT32_MAX;
+  std::optional<std::int64_t> age;
+  bool is_right = true;
+  for_each_line(fields, [&](Bytes name, Bytes value, Bytes) {
+    if (!http::equals_ignoring_case(name, "age")) return;
+    is_right &= !age && !value.empty();
+    age = 0;
+    for (const char c : value) {
+      const bool is_digit = c >= '0' && c <= '9';
+      is_right &= is_digit;
+      if (is_digit) age = std::min(*age * 10 + (c - '0'), age_max);
+    }
+  });
+  if (!is_right) return std::nullopt;
+  return seconds(age.value_or(0));
 }
 
 // The reply names in Vary each field that its handler took by Header<T>: a handler that reads one
@@ -578,33 +599,30 @@ void HttpCacheState::take_reply(const RequestView& request, const session::Reque
 
 bool HttpCacheState::read_fields(const RequestView& request, const Reply& reply, KeptReply& kept,
                                  Instant now) const {
-  const CacheControl control = CacheControl::of_fields(reply.fields());
-  if (control.no_store || control.no_cache || control.is_private) return false;
+  const std::optional<CacheControl> targeted = CacheControl::of_targeted_fields(reply.fields());
+  const CacheControl control = targeted ? *targeted : CacheControl::of_fields(reply.fields());
+  const bool forbids_keeping = control.no_store && !control.must_understand;
+  if (forbids_keeping || control.no_cache || control.is_private) return false;
   // RFC 9111 §3.5, where `private_fields` does not have it.
   const bool is_for_all = control.is_public || control.s_maxage || control.must_revalidate;
   if (!is_for_all && request.field("authorization")) return false;
-  Duration age = {};
-  bool may_keep = true;
+  const std::optional<Duration> age = age_of(reply.fields());
+  bool may_keep = age.has_value();
   for_each_line(reply.fields(), [&](Bytes name, Bytes value, Bytes line) {
     const bool is_cookie = http::equals_ignoring_case(name, "set-cookie");
     if (is_cookie && !options.keep_set_cookie) may_keep = false;
-    if (is_one_of(name, {"content-range", "www-authenticate", "proxy-authenticate",
-                         "proxy-authentication-info", "proxy-authorization"})) {
-      may_keep = false;
-    }
+    if (is_one_of(name, {"content-range", "www-authenticate"})) may_keep = false;
     if (http::equals_ignoring_case(name, "vary")) {
       http::ListReader names(value);
       for (Bytes each; names.next(each);) kept.vary.push_back(lower(each));
-    } else if (http::equals_ignoring_case(name, "age")) {
-      age = age_of(value);
     }
     if (!is_left_out(name)) kept.fields += line;
   });
-  const std::optional<Duration> fresh = fresh_time(control, reply.fields());
+  const std::optional<Duration> fresh = fresh_time(control, targeted ? Bytes() : reply.fields());
   if (!may_keep || !fresh || std::ranges::find(kept.vary, "*") != kept.vary.end()) return false;
   const Duration fresh_for = std::min(*fresh, options.fresh_max);
-  if (age >= fresh_for) return false;
-  kept.made_at = Instant{now.ns - age.ns};
+  if (*age >= fresh_for) return false;
+  kept.made_at = Instant{now.ns - age->ns};
   kept.fresh_until = kept.made_at + fresh_for;
   const bool may_be_stale =
       !control.must_revalidate && !control.proxy_revalidate && !control.s_maxage;
@@ -683,7 +701,8 @@ void HttpCacheState::invalidate_by(const RequestView& request, const Reply& repl
   invalidate(key_of(client, request.path()));
   for (const Bytes name : {Bytes("Location"), Bytes("Content-Location")}) {
     const std::optional<Bytes> place = find_field(reply.fields(), name);
-    const std::optional<Bytes> path = place ? path_at(*place, client) : std::nullopt;
+    if (!place) continue;
+    const std::optional<std::string> path = path_at(*place, request.path(), client);
     if (path) invalidate(key_of(client, *path));
   }
 }

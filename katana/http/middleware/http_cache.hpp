@@ -17,8 +17,11 @@
 //                            session, a nonce, the client's address, a cookie or a value of
 //                            middleware made it; without a Vary for each field that a Header<T>
 //                            read; without max-age, s-maxage or Expires; with no-store, private,
-//                            no-cache, Set-Cookie, Vary: *, Content-Range; of a status that is not
-//                            200, 203, 301, 308, 404, 410; that is streamed, or too large
+//                            no-cache, Set-Cookie, Vary: *, Content-Range, or an Age that is not
+//                            one whole number; of a status that is not 200, 203, 301, 308, 404,
+//                            410; that is streamed, or too large
+//   CDN-Cache-Control        where it is valid, counts in place of Cache-Control and Expires
+//                            (RFC 9213)
 //   its key                  scheme, host, path, query, and what the fields have that Vary names
 //
 // A handler that reads fields itself (RequestView::field()) names them in Vary. Authentication,
