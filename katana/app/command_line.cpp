@@ -58,8 +58,7 @@ Error unknown_flag(std::string_view argument, std::string_view name, bool has_da
   for (const Flag& flag : flags) {
     if (is_there(flag, has_database)) names.push_back(flag.name);
   }
-  const std::string_view meant = nearest_name(name, names);
-  const std::string hint = meant.empty() ? "" : fmt::format("; did you mean '{}'?", meant);
+  const std::string hint = nearest_hint(name, names);
   return Error(Code::invalid_argument,
                fmt::format("unknown flag '{}'{} (see --help)", argument, hint));
 }

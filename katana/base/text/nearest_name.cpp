@@ -1,5 +1,7 @@
 #include "katana/base/text/nearest_name.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -37,8 +39,9 @@ std::size_t edit_distance(Bytes from, Bytes to) noexcept {
 }
 
 std::string_view nearest_name(Bytes typed, std::span<const std::string_view> names) noexcept {
+  if (typed.size() > compared_max) return {};  // edit_distance() does not look at it
   std::string_view nearest;
-  std::size_t least = std::max<std::size_t>(typed.size() / 3, 1) + 1;
+  std::size_t least = std::min(std::max<std::size_t>(typed.size() / 3, 1) + 1, typed.size());
   for (const std::string_view name : names) {
     if (const std::size_t away = edit_distance(typed, name); away < least) {
       least = away;
@@ -46,6 +49,11 @@ std::string_view nearest_name(Bytes typed, std::span<const std::string_view> nam
     }
   }
   return nearest;
+}
+
+std::string nearest_hint(Bytes typed, std::span<const std::string_view> names) {
+  const std::string_view nearest = nearest_name(typed, names);
+  return nearest.empty() ? std::string() : fmt::format("; did you mean '{}'?", nearest);
 }
 
 }  // namespace katana

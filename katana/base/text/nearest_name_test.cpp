@@ -27,6 +27,22 @@ TEST(NearestName, is_empty_where_more_than_a_third_differs) {
   EXPECT_EQ(nearest_name("port", {}), "");
 }
 
+TEST(NearestName, is_empty_where_no_character_is_the_same) {
+  constexpr std::array<std::string_view, 2> letters = {"a", "b"};
+  EXPECT_EQ(nearest_name("c", letters), "");
+  EXPECT_EQ(nearest_name("", letters), "");
+  EXPECT_EQ(nearest_name("B", letters), "b");
+}
+
+TEST(NearestName, is_empty_for_what_is_longer_than_is_compared) {
+  EXPECT_EQ(nearest_name(std::string(1000, 'x'), flag_names), "");
+}
+
+TEST(NearestName, makes_a_hint_or_nothing) {
+  EXPECT_EQ(nearest_hint("prot", flag_names), "; did you mean 'port'?");
+  EXPECT_EQ(nearest_hint("verbose", flag_names), "");
+}
+
 TEST(NearestName, of_several_at_the_same_distance_is_the_first) {
   constexpr std::array<std::string_view, 3> alike = {"lint", "list", "last"};
   EXPECT_EQ(nearest_name("lizt", alike), "lint");

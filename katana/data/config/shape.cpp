@@ -75,8 +75,8 @@ std::string unknown_key(const Shape& group, Bytes key, const Shape& root) {
   std::vector<std::string_view> names;
   names.reserve(group.members.size());
   for (const Shape& member : group.members) names.push_back(member.name);
-  if (const std::string_view meant = nearest_name(key, names); !meant.empty()) {
-    return fmt::format("unknown key; did you mean '{}'?", meant);
+  if (const std::string hint = nearest_hint(key, names); !hint.empty()) {
+    return "unknown key" + hint;
   }
   if (const std::string path = path_of(root, key, ""); !path.empty()) {
     return fmt::format("unknown key; did you mean '{}'?", path);

@@ -155,8 +155,7 @@ bool read_members(const FormTree::Node& root, T& value, const Place& place, Read
   for (const auto& [name, member] : root.members) {
     bool is_known = false;
     for_each_field<T>([&](const auto& field) { is_known |= name == field.name; });
-    const Place named{.outer = &place, .name = name, .is_named = true};
-    if (!is_known) (void)reading.report(named, "is not known");
+    if (!is_known) (void)reading.report_unknown(place, name, described_names<T>);
   }
   return false;
 }

@@ -193,7 +193,8 @@ TEST(FormRead, each_place_is_named_as_it_was_sent) {
                    {"created[lte]", "5"},
                    {"tags[a]", "1"}}),
             "items[0][price] is missing; items[3][price] expected 1 to 100, got 101; tags expected "
-            "array, got object; created[lte] is not known; folder expected object, got other text");
+            "array, got object; created[lte] is not known; did you mean 'gte'?; folder expected "
+            "object, got other text");
   EXPECT_EQ(order({{"tags[]", "a"}, {"tags[]", "b"}, {"tags[]", "c"}, {"tags[]", "d"}}),
             "tags expected at most 3 items, got 4");
 }

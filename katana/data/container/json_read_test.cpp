@@ -257,6 +257,41 @@ TEST(JsonRead, unknown_names_are_ignored_or_refused_as_declared) {
   EXPECT_EQ(fault_of<Strict>(R"({"a":1,"b":2})"), "/b: is not known");
 }
 
+struct StrictAddress {
+  std::string street, postcode;
+};
+KATANA_DESCRIBE_STRICT(StrictAddress, (street, defaulted), (postcode, defaulted))
+
+struct StrictPerson {
+  std::string email;
+  StrictAddress home;
+  std::vector<StrictAddress> others;
+};
+KATANA_DESCRIBE_STRICT(StrictPerson, (email, defaulted), (home, defaulted), (others, defaulted))
+
+TEST(JsonRead, of_an_unknown_name_the_nearest_that_there_is_is_named) {
+  EXPECT_EQ(fault_of<StrictPerson>(R"({"emial":"a","colour":1})"),
+            "/emial: is not known; did you mean 'email'?; /colour: is not known");
+  EXPECT_EQ(fault_of<StrictPerson>(R"({"home":{"postcod":"1"},"others":[{},{"Street ":"x"}]})"),
+            "/home/postcod: is not known; did you mean 'postcode'?; "
+            "/others/1/Street : is not known; did you mean 'street'?");
+  EXPECT_EQ(fault_of<StrictPerson>(R"({"home":{"emial":"1"}})"), "/home/emial: is not known")
+      << "a name of the object around it is none of its own";
+  EXPECT_EQ(fault_of<StrictPerson>(R"({"em\u0061li":"a"})"),
+            "/emali: is not known; did you mean 'email'?");
+}
+
+TEST(JsonRead, of_unknown_names_no_more_is_repeated_than_a_limit) {
+  const std::string long_name(100'000, 'x');
+  const std::string one = fault_of<Strict>("{\"a\":1,\"" + long_name + "\":1}");
+  EXPECT_EQ(one, "/" + std::string(128, 'x') + ": is not known");
+  std::string many = "{\"a\":1";
+  for (int count = 0; count < 1000; ++count) {
+    many += fmt::format(",\"{}{}\":1", count, long_name.substr(0, 500));
+  }
+  EXPECT_LT(fault_of<Strict>(many + "}").size(), 16u * 160 + 40);
+}
+
 // ---- what is malformed ----
 
 TEST(JsonRead, malformed_text_is_one_finding_whatever_was_found_before) {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "katana/base/text/nearest_name.hpp"
+
 namespace katana::container::detail {
 namespace {
 
@@ -39,6 +41,12 @@ Bytes kind_words(Kind kind) noexcept {
 Outcome Reading::report(const Place& place, std::string words) {
   findings_.add(pointer_to(place), std::move(words));
   return Outcome::refused;
+}
+
+Outcome Reading::report_unknown(const Place& outer, Bytes name,
+                                std::span<const std::string_view> names) {
+  const Place place{.outer = &outer, .name = name, .is_named = true};
+  return report(place, "is not known" + nearest_hint(name, names));
 }
 
 Outcome Reading::malformed(Bytes words) {

@@ -37,7 +37,9 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -48,6 +50,7 @@
 #include "katana/base/values/any_of.hpp"
 #include "katana/base/values/box.hpp"
 #include "katana/base/values/described.hpp"
+#include "katana/base/values/described_names.hpp"
 #include "katana/base/values/described_variant.hpp"
 #include "katana/data/container/choice.hpp"
 #include "katana/data/container/findings.hpp"
@@ -89,6 +92,9 @@ class Reading {
 
   // Outcome::refused.
   KATANA_RARE Outcome report(const Place& place, std::string words);
+  // Of a member that none of `names` is; the nearest of them is named.
+  KATANA_RARE Outcome report_unknown(const Place& outer, Bytes name,
+                                     std::span<const std::string_view> names);
   // Outcome::stop. The first one counts.
   KATANA_RARE Outcome malformed(Bytes words);
   KATANA_RARE Outcome mismatch(const Place& place, Bytes expected, std::optional<Kind> got,
@@ -331,12 +337,11 @@ KATANA_RARE Outcome report_missing(const Seen<T>& seen, const Place& place, Read
 
 template <class Node, class Key>
 KATANA_RARE Outcome pass_unknown(Node& node, Key& key, UnknownNames unknown, const Place& place,
-                                 Reading& reading) {
+                                 std::span<const std::string_view> names, Reading& reading) {
   std::string name;
   if (!key.text(name) || !node.skip()) return Outcome::stop;
   if (unknown == UnknownNames::ignore) return Outcome::good;
-  const Place named{.outer = &place, .name = name, .is_named = true};
-  return reading.report(named, "is not known");
+  return reading.report_unknown(place, name, names);
 }
 
 // Reads the member at `index`, when that is the one the key names.
@@ -358,8 +363,9 @@ template <std::size_t index, class T, class Node, class Key>
 // What becomes of names that the description does not have.
 struct UnknownMembers {
   template <class Node, class Key>
-  Outcome pass(Node& node, Key& key, UnknownNames unknown, const Place& place, Reading& reading) {
-    return pass_unknown(node, key, unknown, place, reading);
+  Outcome pass(Node& node, Key& key, UnknownNames unknown, const Place& place,
+               std::span<const std::string_view> names, Reading& reading) {
+    return pass_unknown(node, key, unknown, place, names, reading);
   }
 };
 
@@ -381,7 +387,7 @@ Outcome read_struct(Node& node, T& value, const Place& place, Reading& reading,
     bool known = read_one(all_fields);
     // A key may be written with escapes; it is compared as it stands first.
     if (!known && key.resolve()) known = read_one(all_fields);
-    if (!known) outcome = others.pass(item, key, unknown, place, reading);
+    if (!known) outcome = others.pass(item, key, unknown, place, described_names<T>, reading);
     if (outcome != Outcome::good) [[unlikely]]
       all = Outcome::refused;
     return outcome != Outcome::stop;
@@ -401,10 +407,11 @@ struct DiscriminatorAndUnknown {
   Bytes discriminator;
   bool is_seen = false;
   template <class Node, class Key>
-  Outcome pass(Node& node, Key& key, UnknownNames unknown, const Place& place, Reading& reading) {
+  Outcome pass(Node& node, Key& key, UnknownNames unknown, const Place& place,
+               std::span<const std::string_view> names, Reading& reading) {
     std::string name;
     if (!key.text(name)) return Outcome::stop;
-    if (name != discriminator) return pass_unknown(node, key, unknown, place, reading);
+    if (name != discriminator) return pass_unknown(node, key, unknown, place, names, reading);
     if (!node.skip()) return Outcome::stop;
     if (!std::exchange(is_seen, true)) return Outcome::good;
     return reading.report({.outer = &place, .name = name, .is_named = true}, "is there twice");

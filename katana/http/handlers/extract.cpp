@@ -42,11 +42,9 @@ Error bad_parameter(const char* kind, Bytes name, Bytes words) {
 }
 
 Error unknown_parameter(const char* kind, Bytes encoded, std::span<const std::string_view> names) {
-  std::string words = fmt::format("{} '{}': unknown name", kind, shortened(encoded));
-  if (const std::string_view nearest = nearest_name(encoded, names); !nearest.empty()) {
-    words += fmt::format("; did you mean '{}'?", nearest);
-  }
-  return Error(Code::invalid_argument, std::move(words));
+  return Error(Code::invalid_argument,
+               fmt::format("{} '{}': unknown name{}", kind, shortened(encoded),
+                           nearest_hint(encoded, names)));
 }
 
 bool is_form_name(Bytes encoded, Bytes name) {

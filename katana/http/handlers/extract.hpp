@@ -30,6 +30,7 @@
 #include "katana/base/system/result.hpp"
 #include "katana/base/text/text.hpp"
 #include "katana/base/values/described.hpp"
+#include "katana/base/values/described_names.hpp"
 #include "katana/http/handlers/reply.hpp"
 #include "katana/http/handlers/request.hpp"
 
@@ -113,11 +114,6 @@ Result<Text> decoded_form(Bytes text, const char* kind, Bytes name);
 bool is_form_name(Bytes encoded, Bytes name);
 // `names`: those that there are, of which the nearest is named.
 Error unknown_parameter(const char* kind, Bytes encoded, std::span<const std::string_view> names);
-
-template <Described T>
-inline constexpr auto parameter_names = []<std::size_t... index>(std::index_sequence<index...>) {
-  return std::array<std::string_view, field_count<T>>{field_of<T, index>.name...};
-}(std::make_index_sequence<field_count<T>>());
 
 // The names and values of a query, one after another.
 class QueryPairs {
@@ -223,7 +219,7 @@ std::optional<Error> take_pair(const Pairs& pairs, T& value,
     }
   });
   if (strict && !known) {
-    error = unknown_parameter(pairs.kind, pairs.shown_name(), parameter_names<T>);
+    error = unknown_parameter(pairs.kind, pairs.shown_name(), described_names<T>);
   }
   return error;
 }
