@@ -18,7 +18,6 @@
 // push that has its position, but has not written its job, is null as well.
 #pragma once
 
-#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -182,7 +181,8 @@ inline std::size_t JobQueue::claim(std::size_t count_max, std::size_t share,
         continue;
       }
     }
-    const std::size_t wanted = std::clamp<std::size_t>((tail - head) / share, 1, count_max);
+    const std::size_t part = (tail - head) / share;
+    const std::size_t wanted = part < 1 ? 1 : part < count_max ? part : count_max;
     for (std::size_t ahead = 0; ahead < wanted; ahead += 2) fetch_to_write(slot(head + ahead));
     std::size_t count = 0;
     while (count < wanted && head + count != tail &&

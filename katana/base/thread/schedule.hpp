@@ -7,8 +7,9 @@
 // Invariant  an entry is taken at the first take_due() at or after its time, once for each add().
 #pragma once
 
-#include <algorithm>
 #include <atomic>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -32,19 +33,9 @@ class Schedule {
   using Held = std::shared_ptr<Entry>;  // shared by the schedule and the handle
 
   // Periodic entries are added again after each turn.
-  void add(Held entry) {
-    if (entries_.size() >= sweep_at_) sweep();
-    entries_.push_back(std::move(entry));
-    std::push_heap(entries_.begin(), entries_.end(), later);
-  }
+  void add(Held entry);
   // The first entry that is due; null: none is.
-  Held take_due(Instant now) {
-    if (entries_.empty() || now < entries_.front()->due) return nullptr;
-    std::pop_heap(entries_.begin(), entries_.end(), later);
-    Held first = std::move(entries_.back());
-    entries_.pop_back();
-    return first;
-  }
+  Held take_due(Instant now);
   // When something is due; never when nothing is.
   Instant next() const noexcept { return entries_.empty() ? never : entries_.front()->due; }
   std::size_t size() const noexcept { return entries_.size(); }
@@ -54,25 +45,14 @@ class Schedule {
   // The next turn of a periodic entry: the first multiple of its period after its last turn that is
   // later than `now`. Adds the turns that were left out to `missed`.
   static Instant next_turn(Instant last, Duration period, Instant now,
-                           std::uint64_t& missed) noexcept {
-    const std::int64_t past_ns = std::max<std::int64_t>((now - last).ns, 0);
-    const std::int64_t skipped = past_ns / period.ns;
-    missed += static_cast<std::uint64_t>(skipped);
-    return last + period * (skipped + 1);
-  }
+                           std::uint64_t& missed) noexcept;
 
  private:
   static constexpr std::size_t sweep_at_min = 64;
 
   // Cancelled entries leave at the latest when they are half of all: a deadline that is always
   // cancelled in time, an hour ahead, must not fill the memory.
-  void sweep() {
-    std::erase_if(entries_, [](const Held& entry) { return entry->cancelled.load(); });
-    std::make_heap(entries_.begin(), entries_.end(), later);
-    sweep_at_ = std::max(sweep_at_min, 2 * entries_.size());
-  }
-  // Of two with the same time neither is later; the heap then decides.
-  static bool later(const Held& one, const Held& other) noexcept { return other->due < one->due; }
+  void sweep();
 
   std::vector<Held> entries_;
   std::size_t sweep_at_ = sweep_at_min;

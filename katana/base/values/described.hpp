@@ -406,6 +406,12 @@ void check(const T& value, Report&& report) {
   detail::check_at(Rules<T>(), value, pointer, report);
 }
 
+// The names of its members, in their order.
+template <Described T>
+inline constexpr auto described_names = []<std::size_t... index>(std::index_sequence<index...>) {
+  return std::array<std::string_view, field_count<T>>{field_of<T, index>.name...};
+}(std::make_index_sequence<field_count<T>>());
+
 }  // namespace katana
 
 // ---- the macros ----

@@ -50,7 +50,6 @@
 #include "katana/base/values/any_of.hpp"
 #include "katana/base/values/box.hpp"
 #include "katana/base/values/described.hpp"
-#include "katana/base/values/described_names.hpp"
 #include "katana/base/values/described_variant.hpp"
 #include "katana/data/container/choice.hpp"
 #include "katana/data/container/findings.hpp"

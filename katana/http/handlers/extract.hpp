@@ -30,7 +30,6 @@
 #include "katana/base/system/result.hpp"
 #include "katana/base/text/text.hpp"
 #include "katana/base/values/described.hpp"
-#include "katana/base/values/described_names.hpp"
 #include "katana/http/handlers/reply.hpp"
 #include "katana/http/handlers/request.hpp"
 
