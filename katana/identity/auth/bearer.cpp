@@ -220,6 +220,7 @@ Principal principal_of(jose::Claims claims, const BearerOptions& options) {
   facts.name = text_at(claims.others, "name");
   if (facts.name.empty()) facts.name = text_at(claims.others, "preferred_username");
   facts.method = Method::token;
+  facts.scheme = options.scheme;
   const Value others(std::move(claims.others));
   facts.roles = names_at(others, options.roles);
   facts.scopes = names_at(others, options.scopes);

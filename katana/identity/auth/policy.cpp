@@ -87,8 +87,9 @@ Reply forbidden(const Principal& who, const Policy& policy) {
       if (!scopes.empty()) scopes += ' ';
       scopes += each;
     }
-    reply.add_field("WWW-Authenticate",
-                    R"(Bearer error="insufficient_scope", scope=)" + quoted_parameter(scopes));
+    reply.add_field(
+        "WWW-Authenticate",
+        who.facts().scheme + " error=\"insufficient_scope\", scope=" + quoted_parameter(scopes));
   }
   return reply;
 }

@@ -86,6 +86,18 @@ TEST_F(PolicyTest, a_token_that_lacks_a_scope_is_told_which) {
             R"(Bearer error="insufficient_scope", scope="read write")");
 }
 
+TEST_F(PolicyTest, a_token_of_another_scheme_that_lacks_a_scope_is_told_so_by_its_scheme) {
+  BearerOptions token_options = options();
+  token_options.scheme = "Token";
+  serve([&](Group& api) {
+    api.use(bearer(std::move(token_options)));
+    api.use(require(scope("write"))).get("/x", &say_who);
+  });
+  const auto reply = server->get("/api/x", {{"Authorization", "Token " + token()}});
+  EXPECT_EQ(reply.status(), 403U);
+  EXPECT_EQ(reply.header("WWW-Authenticate"), R"(Token error="insufficient_scope", scope="write")");
+}
+
 TEST_F(PolicyTest, a_policy_without_a_principal_in_front_of_it_does_not_build) {
   Router router;
   router.use(require(role("admin"))).get("/x", [] { return Reply(204); });

@@ -37,6 +37,8 @@ struct PrincipalFacts {
   std::string name = {};    // for people; empty: the id
   // The way in which the request was authenticated.
   Method method = Method::token;
+  // The scheme of `Authorization` by which a token came: what a challenge about its scopes names.
+  std::string scheme = "Bearer";
   // Roles that the issuer gives.
   std::vector<std::string> roles = {};
   // Scopes of the credentials.

@@ -52,8 +52,8 @@ std::size_t bytes_of(const TokenCache::Entry& entry) noexcept {
   const PrincipalFacts& facts = entry.principal.facts();
   return sizeof(TokenCache::Entry) + sizeof(PrincipalFacts) + heap_bytes(entry.token) +
          heap_bytes(entry.id) + heap_bytes(facts.id) + heap_bytes(facts.issuer) +
-         heap_bytes(facts.name) + heap_bytes(facts.roles) + heap_bytes(facts.scopes) +
-         heap_bytes(facts.claims);
+         heap_bytes(facts.name) + heap_bytes(facts.scheme) + heap_bytes(facts.roles) +
+         heap_bytes(facts.scopes) + heap_bytes(facts.claims);
 }
 
 }  // namespace
