@@ -10,7 +10,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from site_parts import (api, built, claims, comments, diagrams, families, headers, index, markdown,  # noqa: E402
-                        messages, search, settings, stage)
+                        messages, search, settings, slim, stage)
 
 HEADER = """\
 // Tank: what holds water.
@@ -192,6 +192,26 @@ struct Bare<int> {};
         self.assertLess(index_page.index("katana/tanks"), index_page.index("## katana/base"))
         self.assertEqual(pages.navigation()[2], {"tanks": ["api/katana/tanks/index.md",
                                                            {"small/tank.hpp": "api/katana/tanks/small/tank.md"}]})
+
+    def test_a_folder_of_several_modules_is_a_section_of_them(self):
+        (self.root / "CMakeLists.txt").write_text("katana_module(net/engine LINKS fmt)\nkatana_module(net/tls LINKS fmt)\n")
+        files = ["katana/net/engine/link.hpp", "katana/net/tls/options.hpp"]
+        pages = api.Pages(self.root, {path: headers.Header(path, "", [], []) for path in files})
+        self.assertEqual(pages.navigation()[1:], [{"net": [
+            {"net/engine": ["api/katana/net/engine/index.md", {"link.hpp": "api/katana/net/engine/link.md"}]},
+            {"net/tls": ["api/katana/net/tls/index.md", {"options.hpp": "api/katana/net/tls/options.md"}]}]}])
+
+
+class SlimTest(Folder):
+    def test_white_space_around_blocks_goes_and_that_of_words_and_code_stays(self):
+        self.assertEqual(slim.slim("<!-- a -->\n<ul>\n  <li>\n    one <b>two</b>\n    three\n  </li>\n</ul>\n"
+                                   "<pre>a\n  <b>b</b>\n</pre>\n<p> x <code> y </code> </p>\n"),
+                         "<ul><li>one <b>two</b> three</li></ul><pre>a\n  <b>b</b>\n</pre><p>x <code> y </code></p>")
+
+    def test_a_site_beyond_its_limit_is_a_finding(self):
+        (self.root / "a.js").write_text("x" * 11)
+        self.assertEqual(list(slim.size_findings(self.root, 11)), [])
+        self.assertEqual(len(list(slim.size_findings(self.root, 10))), 1)
 
 
 class LinksTest(Folder):
@@ -436,6 +456,15 @@ class NavigationTest(Folder):
         self.assertEqual(len(mistakes), 2)
         self.assertIn("'guides/x.md' names no page", mistakes[0])
         self.assertIn("no section has 'other.md'", mistakes[1])
+
+
+    def test_pages_of_a_group_stand_by_their_topics(self):
+        self.write({"docs/site/nav.toml": '[[section]]\ntitle = "Project"\n[[section.group]]\ntitle = "Decisions"\n'
+                                          'by = "Topic"\npages = ["d/*.md"]\n'})
+        pages = type("Pages", (), {"root": self.root, "pages": {
+            "d/1.md": "# A\n\nTopic: Tests\n", "d/2.md": "# B\n\nTopic: Build\n", "d/index.md": "# All\n"}})
+        self.assertEqual(stage.navigation(pages, []), [{"Project": [{"Decisions": [
+            {"All": "d/index.md"}, {"Build": [{"B": "d/2.md"}]}, {"Tests": [{"A": "d/1.md"}]}]}]}])
 
 
 class SearchTest(Folder):

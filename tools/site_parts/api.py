@@ -253,14 +253,19 @@ class Pages:
 
 
     def navigation(self):
-        """For mkdocs: each module with its headers, in the order of the tree."""
-        nav = ["api/index.md"]
+        """For mkdocs: the folders of the tree, in each its modules, in each its headers."""
+        folders = {}
         for module in self.modules.ordered(self.headers):
-            paths = sorted(header.path for header in self.inside(module))
-            names = [path.removeprefix("katana/").removeprefix(f"{module}/") for path in paths]
-            shown = [{name: page_of(path)} for name, path in zip(names, paths)]
-            nav.append({module or "katana": [module_page(module), *shown]})
-        return nav
+            folders.setdefault(module.split("/")[0], []).append(self.module_navigation(module))
+        # A folder of one module is that module: a page lists the parts of what it is in alone.
+        return ["api/index.md", *(modules[0] if len(modules) == 1 else {folder: modules}
+                                  for folder, modules in folders.items())]
+
+    def module_navigation(self, module):
+        paths = sorted(header.path for header in self.inside(module))
+        names = [path.removeprefix("katana/").removeprefix(f"{module}/") for path in paths]
+        shown = [{name: page_of(path)} for name, path in zip(names, paths)]
+        return {module or "katana": [module_page(module), *shown]}
 
 
 def with_own_anchors(text):

@@ -145,6 +145,16 @@ class Stage:
         return place
 
 
+def by_line(stage, name, pages):
+    """Pages in groups by their line `name: …`, in the order of the alphabet; those without it stand first, ungrouped."""
+    first, groups = [], {}
+    for each in pages:
+        (page,) = each.values()
+        line = re.search(rf"^{name}: (.+)$", stage.pages[page], re.M)
+        (groups.setdefault(line[1].strip(), []) if line else first).append(each)
+    return first + [{title: groups[title]} for title in sorted(groups)]
+
+
 def navigation(stage, mistakes):
     """mkdocs' nav, from docs/site/nav.toml; a pattern without `*` that names no page is a mistake."""
     sections = tomllib.loads((stage.root / "docs/site/nav.toml").read_text())["section"]
@@ -169,7 +179,8 @@ def navigation(stage, mistakes):
     nav = []
     for section in sections:
         inside = chosen(section.get("pages", ()))
-        inside += [{group["title"]: pages} for group in section.get("group", ()) if (pages := chosen(group["pages"]))]
+        inside += [{group["title"]: by_line(stage, group["by"], pages) if "by" in group else pages}
+                   for group in section.get("group", ()) if (pages := chosen(group["pages"]))]
         if "rest" in section and (pages := chosen([section["rest"]])):
             inside.append({"More guides": pages})
         nav.append({section["title"]: inside})
