@@ -251,10 +251,10 @@ void log_budget(const log::Logger& log, const chat::ChatServer& server, const Fl
   const chat::ChatBudget budget = server.budget();
   const auto in_mib = [](auto bytes) { return static_cast<double>(bytes) / mib; };
   log.info(
-      "address space reserved: {:.2g} GiB (memory is used only under load): relays {:.1f} MiB; "
+      "address space reserved: {:.1f} MiB (memory is used only under load): relays {:.1f} MiB; "
       "each of {} reactors: connections {:.1f} MiB, input {:.1f} MiB, output {:.1f} MiB, queues "
       "{:.1f} MiB, engine {:.2f} MiB, shared {:.1f} MiB",
-      in_mib(budget.total) / 1024, in_mib(budget.relays), flags.threads,
+      in_mib(budget.total), in_mib(budget.relays), flags.threads,
       in_mib(budget.reactor.connections), in_mib(budget.reactor.carry),
       in_mib(budget.reactor.output), in_mib(budget.reactor.held), in_mib(budget.reactor.engine),
       in_mib(budget.reactor.shared));

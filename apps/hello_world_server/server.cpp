@@ -84,10 +84,10 @@ void print_budget(const char* name, const net::MemoryBudget& budget) {
   const auto mib = [](std::size_t bytes) { return static_cast<double>(bytes) / (1024.0 * 1024.0); };
   print_line(
       name,
-      "address space reserved: {:.2g} GiB per reactor (memory is used only under load): "
+      "address space reserved: {:.1f} MiB per reactor (memory is used only under load): "
       "connections {:.1f} MiB, input {:.1f} MiB, output {:.1f} MiB, engine {:.2f} MiB, held {:.1f} "
       "MiB, shared {:.2f} MiB",
-      mib(budget.total()) / 1024, mib(budget.connections), mib(budget.carry), mib(budget.output),
+      mib(budget.total()), mib(budget.connections), mib(budget.carry), mib(budget.output),
       mib(budget.engine), mib(budget.held), mib(budget.shared));
 }
 

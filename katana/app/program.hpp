@@ -68,6 +68,7 @@ class Security;
 
 class Program {
  public:
+  // What users give: functions of the services, the routes, the pages of operations, and hooks.
   using AddServices = std::function<Result<void>(registry::Registry&)>;
   using AddRoutes = std::function<Result<void>(const registry::Services&, Router&)>;
   using AddOperations = std::function<Result<void>(const registry::Services&, Group&)>;
@@ -89,6 +90,7 @@ class Program {
   void add_part(std::unique_ptr<Part> part) { parts_.add(std::move(part)); }
   void add_step(StartStep step) { steps_.push_back(std::move(step)); }
 
+  // As in application_core.hpp, function by function.
   int run(int count, const char* const* arguments);
   Result<void> start(const CommandLine& line);
   Result<void> start(const CommandLine& line, Embedding embedding);
@@ -98,6 +100,7 @@ class Program {
   Result<void> reload();
   Result<void> spawn(jobs::JobFunction f, std::string name);
 
+  // Likewise; REQUIRE that start() has succeeded, but describes() and options().
   bool describes() const noexcept { return describes_; }
   std::string url() const { return server_->url(); }
   const server::HttpServer& server() const noexcept { return *server_; }

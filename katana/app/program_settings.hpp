@@ -47,9 +47,11 @@ class ProgramSettings {
   virtual void tell_listeners() = 0;  // what subscribed to reloads
 };
 
+// Of one type: Config<Settings>, with the listeners of its reloads.
 template <std::derived_from<ApplicationSettings> Settings>
 class SettingsOf final : public ProgramSettings {
  public:
+  // Judges the settings as a whole; see Config.
   using Check = typename config::Config<Settings>::Check;
 
   explicit SettingsOf(Check check) : check_(check) {}

@@ -88,7 +88,9 @@ class Application:
         self.process.send_signal(number)
 
     def end(self, number=signal.SIGTERM):
-        """Signal it, if a number is given; wait, check the report, and return how many connections were cut off."""
+        """Signal it, if a number is given; wait, check the report, and return how many connections were cut off.
+
+        Its log has the report, so it is one of the console."""
         if number is not None:
             self.send_signal(number)
         assert self.process.wait(SECONDS_MAX) == 0, self.stderr()

@@ -32,7 +32,7 @@ UPGRADE = ("GET /ws HTTP/1.1\r\n" + HOST + "Connection: Upgrade\r\nUpgrade: webs
 
 def printed_mib(server):
     """Return what the server says it uses at most."""
-    return float(re.search(r"in all ([0-9.]+) MiB", server.stderr()).group(1))
+    return float(re.search(r"address space reserved: ([0-9.]+) MiB", server.stderr()).group(1))
 
 
 def send_what_goes(sock, octets):

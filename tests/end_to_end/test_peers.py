@@ -1,6 +1,7 @@
 """Who a request came from is known whatever the client does: limits count it, and records name it."""
 import collections
 import json
+import signal
 import socket
 import struct
 
@@ -25,9 +26,11 @@ def test_clients_that_reset_after_sending_are_limited_and_named(engine, tmp_path
     with Application(tmp_path, "--set", f"http.engine={engine}", "--set", f"log.json_file={log}",
                      "--set", "log.console=false", "--set", "log.when_full=block") as program:
         ask_and_reset(int(program.ready["port"]), CLIENTS)
-        program.end()
-    records = [record for record in map(json.loads, log.read_text(encoding="utf-8").splitlines())
-               if record.get("route") == "/limited/"]
+        program.send_signal(signal.SIGTERM)
+        assert program.process.wait(60) == 0, program.stderr()
+    written = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
+    assert sum(record["message"].startswith("stopped after ") for record in written) == 1
+    records = [record for record in written if record.get("route") == "/limited/"]
     statuses = collections.Counter(record["status"] for record in records)
     unnamed = sum(not record["peer"] for record in records)
     assert unnamed == 0 and statuses[200] <= BURST, f"{unnamed} of {len(records)} without a peer; statuses {statuses}"

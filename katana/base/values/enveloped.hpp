@@ -27,6 +27,7 @@ struct EnvelopeName {
   }
 };
 
+// A described struct with one member, `name`, which has the value.
 template <EnvelopeName name, class T>
 struct Enveloped {
   T value;  // also *enveloped, enveloped->
@@ -37,6 +38,7 @@ struct Enveloped {
   T* operator->() noexcept { return &value; }
 };
 
+// See KATANA_DESCRIBE.
 template <EnvelopeName name, class T>
 constexpr auto katana_describe(const Enveloped<name, T>*) {
   return rules::describe(rules::field(&Enveloped<name, T>::value, name.text));
