@@ -232,7 +232,7 @@ TEST_F(ApplicationJobsTest,
       serve(app, [&](std::uint16_t) { wait_until([&] { return began.load(); }); });
   EXPECT_TRUE(freed);
   EXPECT_EQ(report.tasks_cancelled, 1u);
-  EXPECT_THAT(report.describe(), HasSubstr(", 1 tasks cancelled"));
+  EXPECT_THAT(report.describe(), HasSubstr(", 1 task cancelled"));
   EXPECT_THAT(log_text(), HasSubstr("1 background tasks had not ended when the time to drain was "
                                     "over, and were cancelled"));
 }

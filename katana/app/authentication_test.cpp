@@ -56,7 +56,7 @@ TEST_F(AuthenticationTest, settings_that_contradict_one_another_are_named) {
   EXPECT_TRUE((*make())->is_remote());
   EXPECT_FALSE((*make())->health());
   settings_.algorithms = {jose::Algorithm::hs256};
-  EXPECT_THAT(words(), HasSubstr("nobody publishes"));
+  EXPECT_THAT(words(), HasSubstr("never published"));
   settings_.algorithms = {jose::Algorithm::rs256};
   settings_.jwks_url = "http://id.example/jwks";
   EXPECT_THAT(words(), HasSubstr("https://"));

@@ -318,12 +318,12 @@ TEST_F(PostgresOutageTable, the_network_drops_everything) {
              [&] { proxy.set(Proxy::Mode::passes); });
 }
 
-TEST_F(PostgresOutageTable, the_peer_of_open_connections_vanished) {
+TEST_F(PostgresOutageTable, the_server_of_open_connections_vanished) {
   Proxy proxy(cluster_->port());
   OutageProgram program(url(proxy.port()), {"database.timeout=400ms"});
   EXPECT_EQ(program.status("/count"), "200");
   proxy.set(Proxy::Mode::half_open);
-  expect_row("the peer of open connections vanished", program, "/count", [] {});
+  expect_row("the server of open connections vanished", program, "/count", [] {});
 }
 
 TEST_F(PostgresOutageTable, a_statement_is_too_slow) {

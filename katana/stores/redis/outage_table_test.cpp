@@ -370,7 +370,7 @@ TEST_F(OutageTable, of_the_guide_is_what_is_seen) {
        [&] { return play(nothing, milliseconds(100)); }},
       {"the machine of the server is gone",
        [&] { return play([](FakeRedis::Peer& peer) { peer.vanish(); }, seconds(60), seconds(2)); }},
-      {"it answers what is no RESP, or beyond the limits",
+      {"its reply is not RESP, or exceeds the limits",
        [&] { return play([](FakeRedis::Peer& peer) { peer.say("HTTP/1.1 400\r\n\r\n"); }); }},
       {"`commands_max` or `queued_bytes_max` is reached", [&] { return full(); }}};
   const auto rows = rows_of_the_guide();
