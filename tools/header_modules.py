@@ -18,7 +18,9 @@ CLANG, GXX = "clang++-19", "g++-12"
 # libpq's headers have a folder of their own, where pkg-config says.
 FLAGS = "-std=c++23 -fsyntax-only -I. -Iapps -isystem /usr/include/postgresql -Wall -Wextra -Werror".split()
 MODULE_FLAGS = ["-Wno-#warnings",  # of clang's own headers
-                "-ferror-limit=0", "-fmodules", "-Xclang", "-fmodules-local-submodule-visibility"]
+                "-ferror-limit=0", "-fmodules", "-Xclang", "-fmodules-local-submodule-visibility",
+                # A crash of the compiler within a module ends it; in one process with the driver it waits for ever.
+                "-fno-integrated-cc1"]
 # Headers of libraries that take long, each a module.
 LIBRARIES = "fmt/core.h fmt/format.h simdjson.h gtest/gtest.h CLI/CLI.hpp".split()
 # Standard headers that warn of themselves, or read others by macros.
@@ -92,17 +94,22 @@ def broken_headers(root, headers, closures, folder):
     write_if_changed(maps[1], header_map(root.resolve(), sorted(closures)))
     modules = [CLANG, *COMMAND, f"-fmodules-cache-path={folder / 'cache'}",
                *(f"-fmodule-map-file={path}" for path in maps)]
-    broken, left = {}, list(headers)
+    broken, left, is_alone = {}, list(headers), False
     with concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:
         # Two processes begin at both ends and use what the other one has compiled. An error ends a process; so what
         # is not at fault is compiled again without it.
         while left:
             found = {}
-            for errors in pool.map(lambda part: errors_of(modules, root, part), (left, left[::-1])):
+            for errors in pool.map(lambda part: errors_of(modules, root, part),
+                                   (left,) if is_alone else (left, left[::-1])):
                 found |= errors
             if not found:
                 break
             known = {path: found[path] for path in found if path in closures}
+            if not known and not is_alone:  # two compilers that change the same modules may crash: one, from nothing
+                is_alone = True
+                shutil.rmtree(folder / "cache", ignore_errors=True)
+                continue
             if not known:  # an error of the compiler, or of a library
                 return broken | {left[0]: next(iter(found.values()))}
             broken |= known

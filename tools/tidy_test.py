@@ -11,6 +11,7 @@ import shutil
 import sys
 import tempfile
 import unittest
+import unittest.mock
 from pathlib import Path
 
 sys.dont_write_bytecode = True
@@ -267,6 +268,18 @@ class HeadersTest(TidyTest):
     def test_what_only_gcc_refuses_is_refused(self):
         self.refuses({"katana/base/x.hpp": CONTRACT + "struct X { int f(this X self) { return self.n; } int n; };\n"},
                      "katana/base/x.hpp:3: does not compile alone (g++-12: ")
+
+    def test_a_compiler_that_crashes_beside_another_is_started_again_alone(self):
+        with tempfile.TemporaryDirectory() as folder:
+            script, crashes = Path(folder) / "clang", Path(folder) / "crashes"
+            script.write_text(f"""#!/bin/sh
+case "$*" in *-fsyntax-only*) [ -e {crashes} ] || {{ : >{crashes}; kill -SEGV $$; }} ;; esac
+exec {tidy.header_modules.CLANG} "$@"
+""")
+            script.chmod(0o755)
+            with unittest.mock.patch.object(tidy.header_modules, "CLANG", str(script)):
+                self.accepts(self.whole)
+            self.assertTrue(crashes.exists())
 
     def test_a_warning_is_refused(self):
         self.refuses({"lab/a.hpp": CONTRACT + "inline int f(int unused) { return 1; }\n"},
