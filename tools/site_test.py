@@ -194,7 +194,8 @@ struct Bare<int> {};
                                                            {"small/tank.hpp": "api/katana/tanks/small/tank.md"}]})
 
     def test_a_folder_of_several_modules_is_a_section_of_them(self):
-        (self.root / "CMakeLists.txt").write_text("katana_module(net/engine LINKS fmt)\nkatana_module(net/tls LINKS fmt)\n")
+        rows = "katana_module(net/engine LINKS fmt)\nkatana_module(net/tls LINKS fmt)\n"
+        (self.root / "CMakeLists.txt").write_text(rows)
         files = ["katana/net/engine/link.hpp", "katana/net/tls/options.hpp"]
         pages = api.Pages(self.root, {path: headers.Header(path, "", [], []) for path in files})
         self.assertEqual(pages.navigation()[1:], [{"net": [

@@ -146,7 +146,7 @@ class Stage:
 
 
 def by_line(stage, name, pages):
-    """Pages in groups by their line `name: …`, in the order of the alphabet; those without it stand first, ungrouped."""
+    """Pages in groups by their line `name: …`, in the order of the alphabet; those without it stand first."""
     first, groups = [], {}
     for each in pages:
         (page,) = each.values()
