@@ -38,6 +38,7 @@ def size_findings(folder, most):
     """The site is copied, packed and opened from disk: it stays below so many bytes."""
     size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
     if size > most:
-        yield f"the site has {size / 1e6:.0f} MB, the limit is {most / 1e6:.0f} MB. Look for what grew: du -s build/site/*"
+        yield (f"the site has {size / 1e6:.0f} MB, the limit is {most / 1e6:.0f} MB. "
+               "Look for what grew: du -s build/site/*")
 
 # SPDX-License-Identifier: Apache-2.0
