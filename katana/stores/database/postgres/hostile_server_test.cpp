@@ -67,7 +67,7 @@ TEST_F(PostgresHostileServer, an_answer_in_single_bytes_is_one_answer) {
 }
 
 TEST_F(PostgresHostileServer, a_flood_of_notices_changes_nothing) {
-  server_.plan([](int) { return Plan{.notices = 2000}; });
+  server_.plan([](int) { return Plan{.notices = 500}; });
   for (const Answer& answer : run_calls(patient())) EXPECT_EQ(answer.kind, "done");
 }
 
