@@ -21,7 +21,12 @@ log::Options log_options(const LogSettings& settings) {
   log::Options options;
   const log::Rotation rotation{.bytes_max = settings.file_bytes_max.bytes,
                                .keep = settings.files_kept};
-  if (settings.console) options.sinks.push_back(log::console());
+  if (settings.console != ConsoleLog::off) {
+    options.sinks.push_back(log::console());
+    if (settings.console == ConsoleLog::json) {
+      options.sinks.back().layout = log::LayoutKind::json;
+    }
+  }
   if (!settings.file.empty()) {
     make_folder_of(settings.file);
     options.sinks.push_back(log::file(settings.file, rotation));

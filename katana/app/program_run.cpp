@@ -38,7 +38,8 @@ int Program::fail_with(int status, std::string_view message) const {
 bool Program::logs_to_standard_output() const {
   if (!logger_.enabled(log::Level::info)) return false;
   const auto present = settings();
-  if (present->log.console && same_output(STDOUT_FILENO, STDERR_FILENO)) return true;
+  if (present->log.console != ConsoleLog::off && same_output(STDOUT_FILENO, STDERR_FILENO))
+    return true;
   return std::ranges::any_of(std::array{present->log.file, present->log.json_file},
                              [](const std::string& file) { return file == "/dev/stdout"; });
 }

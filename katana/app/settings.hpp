@@ -30,6 +30,7 @@
 #include "katana/base/memory/outbox.hpp"
 #include "katana/base/values/described.hpp"
 #include "katana/base/values/instant.hpp"
+#include "katana/base/values/text_form.hpp"
 #include "katana/data/config/compiled_group.hpp"
 #include "katana/data/config/units.hpp"
 #include "katana/http/server/engines.hpp"
@@ -100,10 +101,29 @@ struct HttpSettings : session::HttpOptions, net::ReactorOptions {
   Duration drain_timeout = seconds(10);
 };
 
+// What standard error gets of the log.
+enum class ConsoleLog : std::uint8_t {
+  off,   // nothing
+  text,  // lines for people
+  json,  // an object in each line
+};
+
+}  // namespace katana::app
+
+template <>
+struct katana::TextForm<katana::app::ConsoleLog> {
+  static constexpr Bytes expected = "text, json or off";
+  // "true" and "false" are text and off, as they were before there was JSON.
+  static std::optional<app::ConsoleLog> parse(Bytes text) noexcept;
+  static Bytes write(app::ConsoleLog console) noexcept;
+};
+
+namespace katana::app {
+
 // The section `log`: levels, outputs and what happens when they cannot keep up.
 struct LogSettings {
   std::string levels = "info";
-  bool console = true;
+  ConsoleLog console = ConsoleLog::text;
   std::string file;
   std::string json_file;
   std::string binary_file;

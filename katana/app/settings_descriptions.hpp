@@ -134,8 +134,8 @@ KATANA_DESCRIBE(
 
 KATANA_DESCRIBE(LogSettings,
                 (levels, reloadable, help("'info', or 'warn,access=off,database=debug'")),
-                (console, help("write records to standard error")), (file, help("empty: none")),
-                (json_file, help("JSON lines; empty: none")),
+                (console, help("records on standard error: text, json or off")),
+                (file, help("empty: none")), (json_file, help("JSON lines; empty: none")),
                 (binary_file, help("unformatted records, printed by katana-log; the cheapest")),
                 (file_bytes_max, help("size at which a log file is rotated")),
                 (files_kept, at_most(1000), help("rotated log files to keep")),

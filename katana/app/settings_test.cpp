@@ -159,6 +159,19 @@ TEST(Settings, every_table_of_limits_in_the_reference_names_its_keys) {
   EXPECT_EQ(tables_with_keys(attacks_page, {"## HTTP/2"}), 1u);
 }
 
+TEST(Settings, the_console_has_a_form_and_the_words_that_it_had_before) {
+  const auto read = [](Bytes text) { return TextForm<ConsoleLog>::parse(text); };
+  EXPECT_EQ(read("text"), ConsoleLog::text);
+  EXPECT_EQ(read("json"), ConsoleLog::json);
+  EXPECT_EQ(read("off"), ConsoleLog::off);
+  EXPECT_EQ(read("true"), ConsoleLog::text);
+  EXPECT_EQ(read("false"), ConsoleLog::off);
+  for (const char* wrong : {"", "yes", "JSON", "binary"}) EXPECT_FALSE(read(wrong)) << wrong;
+  for (const ConsoleLog each : {ConsoleLog::off, ConsoleLog::text, ConsoleLog::json}) {
+    EXPECT_EQ(read(TextForm<ConsoleLog>::write(each)), each);
+  }
+}
+
 TEST(Settings, every_value_says_what_it_means) {
   Parts parts;
   parts.add(nats());

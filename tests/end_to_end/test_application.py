@@ -1,4 +1,5 @@
 """A program on app::Application: its start and end, signals, reload, systemd, names of requests."""
+import json
 import re
 import signal
 import socket
@@ -41,6 +42,18 @@ def run(folder, *flags, **variables):
     """Run the program to its end."""
     return subprocess.run([program_path(), *flags], cwd=folder, env=clean_environment(**variables), text=True,
                           capture_output=True, stdin=subprocess.DEVNULL, timeout=SECONDS_MAX, check=False)
+
+
+def test_the_console_can_have_json_lines_alone(tmp_path):
+    """As a platform that collects standard error wants them; off: nothing at all."""
+    with Application(tmp_path, "--set", "log.console=json", "--set", "log.levels=info") as app:
+        assert app.get("/users/7")[0] == 200
+    lines = [json.loads(line) for line in app.stderr().splitlines()]
+    assert any(each["message"].startswith("listening on") for each in lines)
+    assert all({"time", "level", "logger", "message"} <= set(each) for each in lines)
+    with Application(tmp_path, "--set", "log.console=off") as app:
+        assert app.get("/users/7")[0] == 200
+    assert app.stderr() == ""
 
 
 def test_it_serves_from_its_database_and_tells_everything_about_itself(tmp_path):
