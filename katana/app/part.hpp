@@ -14,6 +14,7 @@
 // An Application calls a part in this order:
 //
 //   take_settings → check, add_needs, judge   the configuration is read; nothing is made
+//   add_outputs                               before the log begins; not where it is embedded
 //   start                                     the log, metrics, pools, the database and needs() are
 //                                             there; parts that do not need one another start side
 //                                             by side, each on a thread that may wait
@@ -106,6 +107,9 @@ class Part {
   virtual void add_needs(PartNeeds& needs) const { (void)needs; }
   // Adds values that expose the program.
   virtual void judge(std::vector<InsecureSetting>& findings) const { (void)findings; }
+
+  // Adds outputs of the log, beside those of `log`.
+  virtual void add_outputs(std::vector<log::SinkOptions>& outputs) { (void)outputs; }
 
   // Blocks its thread, not a reactor. After an Error stop() is not called.
   virtual Result<void> start(const PartContext& context) = 0;

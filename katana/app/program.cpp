@@ -162,6 +162,8 @@ void Program::add_parts(const CommandLine& line) {
   add(
       "http", {"routes"}, [this] { return start_http(); },
       [this] {
+        // What an exporter reads from here on is in the registry itself.
+        observability_->registry().stop_refreshing();
         const std::lock_guard lock(server_mutex_);
         server_.reset();
       });
@@ -245,6 +247,7 @@ Result<void> Program::start_pools() {
 // What was given to a pool may use services, and what checks look at is about to go: both are done
 // before.
 void Program::stop_services() noexcept {
+  observability_->registry().stop_refreshing();
   while (!observability_->checks().all_finished(metrics::CheckKind::readiness)) {
     std::this_thread::yield();
   }

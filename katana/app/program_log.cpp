@@ -59,6 +59,7 @@ Result<void> Program::start_log() {
     log_settings = log_options(present->log);
     log_settings.sinks.insert(log_settings.sinks.end(), options_.sinks.begin(),
                               options_.sinks.end());
+    for (const auto& part : parts_.all()) part->add_outputs(log_settings.sinks);
   }
   auto log = log::Log::start(std::move(log_settings));
   if (!log) return std::unexpected(log.error());

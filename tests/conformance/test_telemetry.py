@@ -1,4 +1,4 @@
-"""Traces by OTLP: what a program sends, decoded by the definitions of opentelemetry-proto, field by field.
+"""Traces, metrics and logs by OTLP, decoded by the definitions of opentelemetry-proto, field by field.
 
 The program is the first one of docs/guides/telemetry.md; the collector is a thread of this test.
 """
@@ -10,7 +10,11 @@ import threading
 import time
 
 import pytest
+from opentelemetry.proto.collector.logs.v1 import logs_service_pb2
+from opentelemetry.proto.collector.metrics.v1 import metrics_service_pb2
 from opentelemetry.proto.collector.trace.v1 import trace_service_pb2
+from opentelemetry.proto.logs.v1 import logs_pb2
+from opentelemetry.proto.metrics.v1 import metrics_pb2
 from opentelemetry.proto.trace.v1 import trace_pb2
 
 import program_process
@@ -20,13 +24,19 @@ REMOTE_SPAN = "b7ad6b7169203331"
 SECONDS_MAX = 30
 
 
+MESSAGES = {"/v1/traces": trace_service_pb2.ExportTraceServiceRequest,
+            "/v1/metrics": metrics_service_pb2.ExportMetricsServiceRequest,
+            "/v1/logs": logs_service_pb2.ExportLogsServiceRequest}
+
+
 class Collector(http.server.ThreadingHTTPServer):
-    """Keeps each request; answers with what `plan` has next, and then with success."""
+    """Keeps each request; answers those of traces with what `plan` has next, and then with success."""
     daemon_threads = True
 
     def __init__(self):
         super().__init__(("127.0.0.1", 0), Handler)
         self.requests, self.plan, self.arrived = [], [], threading.Condition()
+        self.metrics_requests, self.logs_requests = [], []
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
     def wait_for(self, holds):
@@ -38,6 +48,22 @@ class Collector(http.server.ThreadingHTTPServer):
         return [(each.resource, scope.scope, span) for message, status in self.requests if status == 200
                 for each in message.resource_spans for scope in each.scope_spans for span in scope.spans]
 
+    def log_records(self):
+        """All records that it took, in their order."""
+        return [record for message in self.logs_requests for each in message.resource_logs
+                for scope in each.scope_logs for record in scope.log_records]
+
+    def metrics(self):
+        """The metrics of the last export, by name."""
+        found = {}
+        for each in self.metrics_requests[-1].resource_metrics:
+            for scope in each.scope_metrics:
+                assert scope.scope.name == "katana" and scope.schema_url.endswith("1.45.0")
+                for metric in scope.metrics:
+                    assert metric.name not in found, f"{metric.name} is there twice"
+                    found[metric.name] = metric
+        return found
+
 
 class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
@@ -46,12 +72,17 @@ class Handler(http.server.BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers["Content-Length"]))
         if self.headers["Content-Encoding"] == "gzip":
             body = gzip.decompress(body)
-        message = trace_service_pb2.ExportTraceServiceRequest.FromString(body)
-        collector = self.server
+        message = MESSAGES[self.path].FromString(body)
+        collector, status, reply = self.server, 200, b""
         with collector.arrived:
-            status, reply = collector.plan.pop(0) if collector.plan else (200, b"")
-            collector.requests.append((message, status))
-            collector.last = (self.path, dict(self.headers))
+            if self.path == "/v1/traces":
+                status, reply = collector.plan.pop(0) if collector.plan else (200, b"")
+                collector.requests.append((message, status))
+                collector.last = (self.path, dict(self.headers))
+            elif self.path == "/v1/metrics":
+                collector.metrics_requests.append(message)
+            else:
+                collector.logs_requests.append(message)
             collector.arrived.notify_all()
         if status == 0:                                     # closes in the middle of the reply
             self.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nx")
@@ -212,9 +243,127 @@ def test_a_variable_that_is_wrong_is_logged_and_one_turns_all_off(collector, tmp
     with Shop(collector, tmp_path, {"OTEL_TRACES_SAMPLER": "nonsense"}) as shop:
         assert shop.get("/price/tea") == 200
     assert "OTEL_TRACES_SAMPLER is ignored" in shop.log and len(collector.spans()) == 3
-    collector.requests.clear()
+    for each in (collector.requests, collector.metrics_requests, collector.logs_requests):
+        each.clear()
     with Shop(collector, tmp_path, {"OTEL_SDK_DISABLED": "true"}) as shop:
         assert shop.get("/price/tea") == 200
-    assert not collector.requests
+    assert not collector.requests and not collector.metrics_requests and not collector.logs_requests
+
+
+def points_of(metric):
+    return getattr(metric, metric.WhichOneof("data")).data_points
+
+
+def scraped(shop):
+    """Name and labels of each sample of /metrics, to its value."""
+    command = ["curl", "-s", shop.url("/metrics")]
+    text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    return {name: float(value) for name, value in
+            (line.rsplit(" ", 1) for line in text.splitlines() if not line.startswith("#"))}
+
+
+def test_metrics_are_those_of_the_registry(collector, tmp_path):
+    before = time.time_ns()
+    with Shop(collector, tmp_path, {"OTEL_METRIC_EXPORT_INTERVAL": "200"}) as shop:
+        for _ in range(7):
+            assert shop.get("/price/tea") == 200
+        samples = scraped(shop)
+        seen = len(collector.metrics_requests)
+        collector.wait_for(lambda self: len(self.metrics_requests) >= seen + 2)
+        metrics = collector.metrics()
+    about = attributes(collector.metrics_requests[-1].resource_metrics[0].resource)
+    assert about["service.name"] == "shop" and about["service.instance.id"]
+    routes = metrics["katana_http_route_requests"]
+    assert routes.sum.is_monotonic
+    assert routes.sum.aggregation_temporality == metrics_pb2.AGGREGATION_TEMPORALITY_CUMULATIVE
+    price = [each for each in routes.sum.data_points if attributes(each).get("route") == "/price/{item}"]
+    assert [each.as_int for each in price] == [7] and attributes(price[0])["method"] == "GET"
+    assert before <= price[0].start_time_unix_nano < price[0].time_unix_nano <= time.time_ns()
+    durations = metrics["katana_http_route_duration_seconds"]
+    assert durations.unit == "s" and durations.description
+    found = [each for each in durations.exponential_histogram.data_points
+             if attributes(each).get("route") == "/price/{item}"]
+    assert len(found) == 1 and found[0].count == 7 and found[0].sum > 0
+    assert found[0].zero_count + sum(found[0].positive.bucket_counts) == 7
+    base = 2 ** 2 ** -found[0].scale
+    lowest, highest = base ** found[0].positive.offset, base ** (found[0].positive.offset +
+                                                                 len(found[0].positive.bucket_counts))
+    assert lowest * 7 * 0.9 <= found[0].sum <= highest * 7 * 1.1
+    # Every sample without labels that a scrape has, but those that the exporter itself moves.
+    missing = [name for name in samples if "{" not in name and name.removesuffix("_total") not in metrics
+               and not name.endswith(("_sum", "_count"))]
+    assert not missing, missing
+    gauge = metrics["katana_database_usable"].gauge.data_points
+    assert [each.as_double for each in gauge] == [1] and not gauge[0].start_time_unix_nano
+    for metric in metrics.values():
+        series = [tuple(sorted(attributes(each).items())) for each in points_of(metric)]
+        assert series and len(set(series)) == len(series), metric.name
+
+
+def test_deltas_add_up_to_what_the_program_has_counted_and_the_end_sends_the_last(collector, tmp_path):
+    variables = {"OTEL_METRIC_EXPORT_INTERVAL": "100",
+                 "OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE": "delta",
+                 "OTEL_EXPORTER_OTLP_METRICS_DEFAULT_HISTOGRAM_AGGREGATION": "explicit_bucket_histogram"}
+    with Shop(collector, tmp_path, variables) as shop:
+        for index in range(60):
+            assert shop.get(f"/price/{index}") == 200
+            if index % 20 == 0:
+                seen = len(collector.metrics_requests)
+                collector.wait_for(lambda self, seen=seen: len(self.metrics_requests) > seen)
+    counted, observed = 0, 0
+    ends = []
+    for message in collector.metrics_requests:
+        for metric in (metric for each in message.resource_metrics for scope in each.scope_metrics
+                       for metric in scope.metrics):
+            for point in points_of(metric):
+                if attributes(point).get("route") != "/price/{item}":
+                    continue
+                if metric.name == "katana_http_route_requests":
+                    assert metric.sum.aggregation_temporality == metrics_pb2.AGGREGATION_TEMPORALITY_DELTA
+                    counted += point.as_int
+                    assert not ends or point.start_time_unix_nano >= ends[-1]
+                    ends.append(point.time_unix_nano)
+                elif metric.name == "katana_http_route_duration_seconds":
+                    assert len(point.bucket_counts) == len(point.explicit_bounds) + 1
+                    assert sum(point.bucket_counts) == point.count
+                    observed += point.count
+    assert counted == observed == 60
+
+
+def test_log_records_have_the_ids_of_their_request(collector, tmp_path):
+    before = time.time_ns()
+    with Shop(collector, tmp_path) as shop:
+        assert shop.get("/price/tea", traceparent=f"00-{REMOTE_TRACE}-{REMOTE_SPAN}-01") == 200
+        collector.wait_for(lambda self: any(each.trace_id.hex() == REMOTE_TRACE for each in self.log_records()))
+    records = collector.log_records()
+    bodies = [each.body.string_value for each in records]
+    assert any(body.startswith("listening on") for body in bodies)
+    assert any(body.startswith("SIGTERM received") for body in bodies), "the end of the log is sent, too"
+    access = next(each for each in records if each.trace_id.hex() == REMOTE_TRACE)
+    found = attributes(access)
+    assert found["status"] == 200 and found["logger"] and "trace_id" not in found
+    assert access.severity_number == logs_pb2.SEVERITY_NUMBER_INFO and access.severity_text == "info"
+    assert before <= access.time_unix_nano <= time.time_ns()
+    request = next(span for _, _, span in collector.spans() if span.kind == trace_pb2.Span.SPAN_KIND_SERVER)
+    assert access.span_id == request.span_id
+    for each in records:
+        attributes(each)                                    # no key twice
+
+
+@pytest.mark.parametrize("signal", ["TRACES", "METRICS", "LOGS"])
+def test_each_signal_can_be_turned_off_alone(collector, tmp_path, signal):
+    with Shop(collector, tmp_path, {f"OTEL_{signal}_EXPORTER": "none"}) as shop:
+        assert shop.get("/price/tea") == 200
+    sent = {"TRACES": bool(collector.requests), "METRICS": bool(collector.metrics_requests),
+            "LOGS": bool(collector.logs_requests)}
+    assert sent == {name: name != signal for name in sent}
+
+
+def test_what_is_printed_and_not_served_is_not_sent(collector, tmp_path):
+    command = [program_process.built("telemetry_server"), "--print-routes",
+               "--set", f"database.url=sqlite:{tmp_path}/a.db"]
+    environment = {"OTEL_EXPORTER_OTLP_ENDPOINT": f"http://127.0.0.1:{collector.server_address[1]}"}
+    subprocess.run(command, env=environment, check=True, capture_output=True)
+    assert not collector.metrics_requests and not collector.requests
 
 # SPDX-License-Identifier: Apache-2.0

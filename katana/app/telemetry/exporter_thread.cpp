@@ -26,12 +26,8 @@ net::ReactorOptions small_reactor_options() {
 
 }  // namespace
 
-Result<std::unique_ptr<ExporterThread>> ExporterThread::start(trace::Tracer& tracer,
-                                                              client::HttpClient http,
-                                                              SpanExporterOptions options,
-                                                              log::Logger logger) {
-  std::unique_ptr<ExporterThread> made(
-      new ExporterThread(tracer, std::move(http), std::move(options), std::move(logger)));
+Result<std::unique_ptr<ExporterThread>> ExporterThread::start(Exporters exporters) {
+  std::unique_ptr<ExporterThread> made(new ExporterThread(std::move(exporters)));
   std::promise<Result<void>> ready;
   auto is_ready = ready.get_future();
   try {
@@ -58,11 +54,21 @@ Result<std::unique_ptr<ExporterThread>> ExporterThread::start(trace::Tracer& tra
 
 void ExporterThread::on_wake() noexcept {
   is_woken_.store(false, std::memory_order_relaxed);
-  if (is_told_to_end_.load(std::memory_order_acquire)) {
-    exporter_.finish();
-  } else {
-    exporter_.collect();
+  if (is_told_to_end_.load(std::memory_order_acquire)) return finish();
+  const bool is_drain = is_draining_.exchange(false, std::memory_order_acquire);
+  for (const auto& each : exporters_) {
+    each->collect();
+    if (is_drain) each->drain();
   }
+}
+
+void ExporterThread::finish() {
+  for (const auto& each : exporters_) each->finish();
+}
+
+void ExporterThread::drain() noexcept {
+  is_draining_.store(true, std::memory_order_release);
+  wake();
 }
 
 void ExporterThread::wake() noexcept {
@@ -75,19 +81,21 @@ void ExporterThread::wake() noexcept {
 void ExporterThread::run(std::unique_ptr<net::Reactor> reactor) noexcept {
   reactor->turn(Duration{});
   {
-    auto task = exporter_.run();
-    task.start();
+    std::vector<Task<void>> tasks;
+    for (const auto& each : exporters_) tasks.push_back(each->run());
+    for (Task<void>& each : tasks) each.start();
+    const auto all_done = [&] { return std::ranges::all_of(tasks, &Task<void>::done); };
     Instant give_up_at = never;
-    while (!task.done() && reactor->now() < give_up_at) {
+    while (!all_done() && reactor->now() < give_up_at) {
       if (give_up_at == never && is_told_to_end_.load(std::memory_order_acquire)) {
         give_up_at = reactor->now() + Duration{flush_ns_.load(std::memory_order_relaxed)};
-        exporter_.finish();
+        finish();
       }
       const Instant due = std::min(reactor->timers().next(), give_up_at);
       reactor->turn(due == never ? seconds(3600) : std::max(due - reactor->now(), Duration{}));
     }
   }
-  exporter_.drop_rest();
+  for (const auto& each : exporters_) each->drop_rest();
   // What is on its way to the reactor is received before it is gone.
   reactor_.store(nullptr, std::memory_order_release);
   while (is_woken_.load(std::memory_order_acquire)) reactor->turn(Duration{});

@@ -1,8 +1,8 @@
 // ExporterThread: a thread with a reactor, which exports and serves nobody: whatever a collector
 // does, no request waits for it.
 //
-// Owns       the thread, its reactor and the exporter.
-// Borrows    the tracer and the Log behind the logger.
+// Owns       the thread, its reactor and the exporters.
+// Borrows    what the exporters do.
 // Thread     the program's; wake() and counts any.
 // Allocates  when it starts.
 // Fails      start() says what the system did not give.
@@ -11,9 +11,11 @@
 
 #include <atomic>
 #include <memory>
+#include <span>
 #include <thread>
+#include <vector>
 
-#include "katana/app/telemetry/span_exporter.hpp"
+#include "katana/app/telemetry/signal_exporter.hpp"
 #include "katana/base/coroutine/executor.hpp"
 #include "katana/base/system/result.hpp"
 #include "katana/net/reactor/reactor.hpp"
@@ -22,27 +24,27 @@ namespace katana::app {
 
 class ExporterThread {
  public:
+  using Exporters = std::vector<std::unique_ptr<SignalExporter>>;
+
   // Runs until stop(), or its destructor.
-  static Result<std::unique_ptr<ExporterThread>> start(trace::Tracer& tracer,
-                                                       client::HttpClient http,
-                                                       SpanExporterOptions options,
-                                                       log::Logger logger);
+  static Result<std::unique_ptr<ExporterThread>> start(Exporters exporters);
   ~ExporterThread() { stop(Duration{}); }
   ExporterThread(const ExporterThread&) = delete;
   ExporterThread& operator=(const ExporterThread&) = delete;
 
-  // Has it collect soon, before a thread has no room.
+  // Has them collect soon, before a thread has no room.
   void wake() noexcept;
+  // The program drains: its services are there for the last time. Does not wait.
+  void drain() noexcept;
   // Sends what there is, for at most that long; the rest is dropped.
   void stop(Duration flush_timeout) noexcept;
-  const SpanExporter& exporter() const noexcept { return exporter_; }
+  std::span<const std::unique_ptr<SignalExporter>> exporters() const noexcept { return exporters_; }
 
  private:
-  ExporterThread(trace::Tracer& tracer, client::HttpClient http, SpanExporterOptions options,
-                 log::Logger logger)
-      : exporter_(tracer, std::move(http), std::move(options), std::move(logger)) {}
+  explicit ExporterThread(Exporters exporters) noexcept : exporters_(std::move(exporters)) {}
   void run(std::unique_ptr<net::Reactor> reactor) noexcept;
   void on_wake() noexcept;
+  void finish();
 
   // On its way to the reactor, one at a time.
   class Wake final : public Message {
@@ -55,9 +57,10 @@ class ExporterThread {
     ExporterThread& of_;
   };
 
-  SpanExporter exporter_;
+  const Exporters exporters_;
   Wake wake_{*this};
   std::atomic<bool> is_woken_{false};
+  std::atomic<bool> is_draining_{false};
   std::atomic<bool> is_told_to_end_{false};
   std::atomic<std::int64_t> flush_ns_{0};
   std::atomic<net::Reactor*> reactor_{nullptr};  // null: it does not run

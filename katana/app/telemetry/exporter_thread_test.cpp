@@ -10,6 +10,7 @@
 
 #include <string>
 
+#include "katana/app/telemetry/span_exporter.hpp"
 #include "katana/http/client/http_client.hpp"
 #include "katana/observe/trace/root.hpp"
 
@@ -29,8 +30,9 @@ class ExporterThreadTest : public ::testing::Test {
     EXPECT_EQ(::bind(socket_, reinterpret_cast<sockaddr*>(&address), size), 0);
     EXPECT_EQ(::listen(socket_, 8), 0);
     EXPECT_EQ(::getsockname(socket_, reinterpret_cast<sockaddr*>(&address), &size), 0);
-    options_.url = "http://127.0.0.1:" + std::to_string(ntohs(address.sin_port)) + "/v1/traces";
-    options_.gzip = false;
+    options_.sender.url =
+        "http://127.0.0.1:" + std::to_string(ntohs(address.sin_port)) + "/v1/traces";
+    options_.sender.gzip = false;
   }
   ~ExporterThreadTest() override { ::close(socket_); }
 
@@ -38,8 +40,10 @@ class ExporterThreadTest : public ::testing::Test {
     client::HttpClientOptions of_client;
     of_client.tls.system_authorities = false;
     of_client.retries_max = 0;
-    auto started = ExporterThread::start(tracer_, *client::HttpClient::make(std::move(of_client)),
-                                         options_, log::Logger());
+    ExporterThread::Exporters exporters;
+    exporters.push_back(std::make_unique<SpanExporter>(
+        tracer_, *client::HttpClient::make(std::move(of_client)), options_, log::Logger()));
+    auto started = ExporterThread::start(std::move(exporters));
     EXPECT_TRUE(started);
     return *std::move(started);
   }
@@ -58,7 +62,7 @@ TEST_F(ExporterThreadTest, a_collector_that_never_replies_does_not_keep_the_prog
   const auto thread = start();
   record(3);
   thread->stop(milliseconds(50));
-  EXPECT_EQ(thread->exporter().counted(SpanFate::shutdown), 3u);
+  EXPECT_EQ(thread->exporters()[0]->sender().counted(OtlpFate::shutdown), 3u);
   thread->wake();  // a thread that comes too late
 }
 
@@ -90,7 +94,7 @@ TEST_F(ExporterThreadTest, the_end_sends_what_was_recorded_before_it) {
   });
   thread->stop(seconds(30));
   collector.join();
-  EXPECT_EQ(thread->exporter().counted(SpanFate::sent), 3u);
+  EXPECT_EQ(thread->exporters()[0]->sender().counted(OtlpFate::sent), 3u);
 }
 
 TEST_F(ExporterThreadTest, it_may_be_stopped_at_once_and_twice) {

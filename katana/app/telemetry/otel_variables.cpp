@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
 #include <string_view>
@@ -26,6 +27,15 @@ bool is_true(std::string_view text) {
          (text[2] | 0x20) == 'u' && (text[3] | 0x20) == 'e';
 }
 
+// "NONE" and "None" are "none": the specification says that names ignore case.
+std::string in_lowercase(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return lower;
+}
+
 class Reader {
  public:
   Reader(EffectiveTelemetry& to, const Variables& variables) : to_(to), variables_(variables) {}
@@ -33,17 +43,21 @@ class Reader {
   void read() {
     TelemetrySettings& settings = to_.settings;
     if (is_true(text("OTEL_SDK_DISABLED"))) settings.enabled = false;
-    read_exporter_names();
+    read_exporter("OTEL_TRACES_EXPORTER", settings.traces);
+    read_exporter("OTEL_METRICS_EXPORTER", settings.metrics.enabled);
+    read_exporter("OTEL_LOGS_EXPORTER", settings.logs.enabled);
     read_resource();
-    read_endpoint();
-    for (const char* name : {"OTEL_EXPORTER_OTLP_HEADERS", "OTEL_EXPORTER_OTLP_TRACES_HEADERS"}) {
-      read_headers(name);
-    }
-    read_compression();
-    if (const auto ms = of_exporter("TIMEOUT")) read_ms(*ms, settings.timeout);
-    if (is_set("OTEL_BSP_SCHEDULE_DELAY")) read_ms("OTEL_BSP_SCHEDULE_DELAY", settings.interval);
+    to_.traces = target_of("TRACES", "/v1/traces");
+    to_.metrics = target_of("METRICS", "/v1/metrics");
+    to_.logs = target_of("LOGS", "/v1/logs");
+    read_ms("OTEL_BSP_SCHEDULE_DELAY", settings.interval);
     read_count("OTEL_BSP_MAX_QUEUE_SIZE", settings.queue_spans_max, 1 << 22);
     read_count("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", settings.batch_spans_max, 65'536);
+    read_ms("OTEL_METRIC_EXPORT_INTERVAL", settings.metrics.interval);
+    read_ms("OTEL_BLRP_SCHEDULE_DELAY", settings.logs.interval);
+    read_count("OTEL_BLRP_MAX_QUEUE_SIZE", settings.logs.queue_records_max, 1 << 22);
+    read_count("OTEL_BLRP_MAX_EXPORT_BATCH_SIZE", settings.logs.batch_records_max, 65'536);
+    read_metrics();
     read_sampler();
   }
 
@@ -53,27 +67,26 @@ class Reader {
     return value != nullptr ? std::string_view(value) : std::string_view();
   }
   bool is_set(const std::string& name) const { return !text(name).empty(); }
-  // The variable of the exporter that holds: that of traces, or that of all signals.
-  std::optional<std::string> of_exporter(const char* what) const {
-    for (const char* prefix : {"OTEL_EXPORTER_OTLP_TRACES_", "OTEL_EXPORTER_OTLP_"}) {
-      if (std::string name = std::string(prefix) + what; is_set(name)) return name;
+  // The variable of the exporter that holds: that of the signal, or that of all signals.
+  std::optional<std::string> of_exporter(const std::string& signal, const char* what) const {
+    for (const std::string& prefix :
+         {"OTEL_EXPORTER_OTLP_" + signal + "_", std::string("OTEL_EXPORTER_OTLP_")}) {
+      if (std::string name = prefix + what; is_set(name)) return name;
     }
     return std::nullopt;
   }
-  // The value is not repeated: it may be a secret.
+  // The value is not repeated: it may be a secret. A variable of all signals is noted once.
   void note(const std::string& name, std::string_view remedy) {
-    to_.notes.push_back(fmt::format("{} is ignored: {}", name, remedy));
+    std::string text = fmt::format("{} is ignored: {}", name, remedy);
+    if (std::ranges::find(to_.notes, text) == to_.notes.end()) to_.notes.push_back(std::move(text));
   }
 
-  void read_exporter_names() {
-    if (text("OTEL_TRACES_EXPORTER") == "none") {
-      to_.settings.enabled = false;
-    } else if (is_set("OTEL_TRACES_EXPORTER") && text("OTEL_TRACES_EXPORTER") != "otlp") {
-      note("OTEL_TRACES_EXPORTER", "otlp and none are there");
-    }
-    const auto protocol = of_exporter("PROTOCOL");
-    if (protocol && text(*protocol) != "http/protobuf") {
-      note(*protocol, "http/protobuf is what is sent");
+  void read_exporter(const char* name, bool& enabled) {
+    const std::string wanted = in_lowercase(text(name));
+    if (wanted == "none") {
+      enabled = false;
+    } else if (!wanted.empty() && wanted != "otlp") {
+      note(name, "set otlp or none");
     }
   }
   void read_resource() {
@@ -91,17 +104,41 @@ class Reader {
     }
     if (is_set("OTEL_SERVICE_NAME")) to_.settings.service_name = text("OTEL_SERVICE_NAME");
   }
-  void read_endpoint() {
-    const auto name = of_exporter("ENDPOINT");
-    if (!name) return;
-    const std::string url(text(*name));
-    if (const auto parsed = client::parse_url(url); !parsed) {
-      return note(*name, parsed.error().describe());
+  SignalTarget target_of(const std::string& signal, const char* path) {
+    const TelemetrySettings& settings = to_.settings;
+    SignalTarget target{.url = url_of(signal, path),
+                        .headers = settings.headers,
+                        .timeout = settings.timeout,
+                        .compression = settings.compression};
+    read_headers("OTEL_EXPORTER_OTLP_HEADERS", target.headers);
+    read_headers("OTEL_EXPORTER_OTLP_" + signal + "_HEADERS", target.headers);
+    if (const auto name = of_exporter(signal, "TIMEOUT")) read_ms(*name, target.timeout);
+    if (const auto name = of_exporter(signal, "COMPRESSION")) {
+      read_compression(*name, target.compression);
     }
-    to_.settings.endpoint = url;
-    is_traces_endpoint_ = *name == "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT";
+    const auto protocol = of_exporter(signal, "PROTOCOL");
+    if (protocol && text(*protocol) != "http/protobuf") {
+      note(*protocol, "http/protobuf is what is sent");
+    }
+    return target;
   }
-  void read_headers(const char* name) {
+  std::string url_of(const std::string& signal, const char* path) {
+    std::string url = to_.settings.endpoint;
+    if (const auto name = of_exporter(signal, "ENDPOINT")) {
+      const std::string wanted(text(*name));
+      const auto parsed = client::parse_url(wanted);
+      if (!parsed) {
+        note(*name, parsed.error().describe());
+      } else if (*name != "OTEL_EXPORTER_OTLP_ENDPOINT") {
+        return wanted;
+      } else {
+        url = wanted;
+      }
+    }
+    while (url.ends_with('/')) url.pop_back();
+    return url + path;
+  }
+  void read_headers(const std::string& name, std::vector<std::string>& to) {
     std::string_view list = text(name);
     std::vector<std::string> headers;
     while (!list.empty()) {
@@ -115,21 +152,19 @@ class Reader {
       }
       headers.push_back(*std::move(decoded));
     }
-    auto& all = to_.settings.headers;
-    all.insert(all.end(), headers.begin(), headers.end());
+    to.insert(to.end(), headers.begin(), headers.end());
   }
-  void read_compression() {
-    const auto name = of_exporter("COMPRESSION");
-    if (!name) return;
-    if (text(*name) == "gzip") {
-      to_.settings.compression = TelemetryCompression::gzip;
-    } else if (text(*name) == "none") {
-      to_.settings.compression = TelemetryCompression::none;
+  void read_compression(const std::string& name, TelemetryCompression& to) {
+    if (text(name) == "gzip") {
+      to = TelemetryCompression::gzip;
+    } else if (text(name) == "none") {
+      to = TelemetryCompression::none;
     } else {
-      note(*name, "set gzip or none");
+      note(name, "set gzip or none");
     }
   }
   void read_ms(const std::string& name, Duration& to) {
+    if (!is_set(name)) return;
     const auto ms = number_in<std::int64_t>(text(name));
     if (!ms || *ms < 1 || *ms > 24 * 3'600'000) {
       return note(name, "set milliseconds, from 1 to a day");
@@ -141,6 +176,29 @@ class Reader {
     const auto count = number_in<std::uint32_t>(text(name));
     if (!count || *count < 1 || *count > most) return note(name, fmt::format("set 1 to {}", most));
     to = *count;
+  }
+  void read_metrics() {
+    TelemetryMetricsSettings& metrics = to_.settings.metrics;
+    constexpr const char* temporality = "OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE";
+    const std::string wanted = in_lowercase(text(temporality));
+    if (wanted == "cumulative") {
+      metrics.temporality = TelemetryTemporality::cumulative;
+    } else if (wanted == "delta") {
+      metrics.temporality = TelemetryTemporality::delta;
+    } else if (wanted == "lowmemory") {
+      metrics.temporality = TelemetryTemporality::lowmemory;
+    } else if (!wanted.empty()) {
+      note(temporality, "set cumulative, delta or lowmemory");
+    }
+    constexpr const char* histograms = "OTEL_EXPORTER_OTLP_METRICS_DEFAULT_HISTOGRAM_AGGREGATION";
+    const std::string form = in_lowercase(text(histograms));
+    if (form == "base2_exponential_bucket_histogram") {
+      metrics.histograms = TelemetryHistograms::exponential;
+    } else if (form == "explicit_bucket_histogram") {
+      metrics.histograms = TelemetryHistograms::explicit_bounds;
+    } else if (!form.empty()) {
+      note(histograms, "set explicit_bucket_histogram or base2_exponential_bucket_histogram");
+    }
   }
   void read_sampler() {
     if (is_set("OTEL_TRACES_SAMPLER")) {
@@ -162,24 +220,14 @@ class Reader {
 
   EffectiveTelemetry& to_;
   const Variables& variables_;
-
- public:
-  bool is_traces_endpoint_ = false;
 };
 
 }  // namespace
 
 EffectiveTelemetry with_otel_variables(const TelemetrySettings& settings,
                                        const Variables& variables) {
-  EffectiveTelemetry effective{.settings = settings, .traces_url = {}};
-  Reader reader(effective, variables);
-  reader.read();
-  std::string url = effective.settings.endpoint;
-  if (!reader.is_traces_endpoint_) {
-    while (url.ends_with('/')) url.pop_back();
-    url += "/v1/traces";
-  }
-  effective.traces_url = std::move(url);
+  EffectiveTelemetry effective{.settings = settings};
+  Reader(effective, variables).read();
   return effective;
 }
 

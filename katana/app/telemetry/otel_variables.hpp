@@ -11,10 +11,17 @@
 //   OTEL_BSP_SCHEDULE_DELAY                 interval, in milliseconds
 //   OTEL_BSP_MAX_QUEUE_SIZE                 queue_spans_max
 //   OTEL_BSP_MAX_EXPORT_BATCH_SIZE          batch_spans_max
-//   OTEL_TRACES_EXPORTER                    "none": nothing is sent or recorded
+//   OTEL_METRIC_EXPORT_INTERVAL             metrics.interval, in milliseconds
+//   OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE            metrics.temporality
+//   OTEL_EXPORTER_OTLP_METRICS_DEFAULT_HISTOGRAM_AGGREGATION     metrics.histograms
+//   OTEL_BLRP_SCHEDULE_DELAY                logs.interval, in milliseconds
+//   OTEL_BLRP_MAX_QUEUE_SIZE                logs.queue_records_max
+//   OTEL_BLRP_MAX_EXPORT_BATCH_SIZE         logs.batch_records_max
+//   OTEL_TRACES_EXPORTER, OTEL_METRICS_EXPORTER, OTEL_LOGS_EXPORTER
+//                                           "none": the signal is off
 //
-// Of the exporter, OTEL_EXPORTER_OTLP_TRACES_… goes before OTEL_EXPORTER_OTLP_…; its endpoint is
-// taken as it is. A variable goes before the setting. An empty one is none.
+// OTEL_EXPORTER_OTLP_{TRACES,METRICS,LOGS}_… goes before OTEL_EXPORTER_OTLP_…; its endpoint is taken
+// as it is. A variable goes before the setting. An empty one is none.
 //
 // Owns       nothing.
 // Borrows    the function for the call.
@@ -34,10 +41,20 @@ namespace katana::app {
 // Null or empty: the variable is not set.
 using Variables = std::function<const char*(const char* name)>;
 
+// Where the exports of one signal go, and how.
+struct SignalTarget {
+  std::string url;  // whole
+  std::vector<std::string> headers;
+  Duration timeout;
+  TelemetryCompression compression;
+};
+
 // Settings, as the environment wants them.
 struct EffectiveTelemetry {
-  TelemetrySettings settings;           // those given, but what variables say otherwise
-  std::string traces_url;               // that of the exports
+  TelemetrySettings settings;  // those given, but what variables say otherwise
+  SignalTarget traces = {};
+  SignalTarget metrics = {};
+  SignalTarget logs = {};
   std::vector<std::string> notes = {};  // values that are wrong, each with the remedy
 };
 

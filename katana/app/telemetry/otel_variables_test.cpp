@@ -23,10 +23,10 @@ EffectiveTelemetry with(std::map<std::string, std::string> variables,
 
 TEST(OtelVariables, without_them_the_settings_hold) {
   const auto plain = with({});
-  EXPECT_EQ(plain.traces_url, "http://localhost:4318/v1/traces");
+  EXPECT_EQ(plain.traces.url, "http://localhost:4318/v1/traces");
   EXPECT_TRUE(plain.settings.enabled);
   EXPECT_THAT(plain.notes, IsEmpty());
-  EXPECT_EQ(with({}, {.endpoint = "https://c/otlp/"}).traces_url, "https://c/otlp/v1/traces");
+  EXPECT_EQ(with({}, {.endpoint = "https://c/otlp/"}).traces.url, "https://c/otlp/v1/traces");
 }
 
 TEST(OtelVariables, each_goes_before_its_setting) {
@@ -45,10 +45,10 @@ TEST(OtelVariables, each_goes_before_its_setting) {
   EXPECT_THAT(read.notes, IsEmpty());
   EXPECT_EQ(read.settings.service_name, "shop");
   EXPECT_EQ(read.settings.resource, "a=1,d=2,service.name=other,a=b%20c");
-  EXPECT_EQ(read.traces_url, "http://collector:4318/v1/traces");
-  EXPECT_THAT(read.settings.headers, ElementsAre("own=1", "api-key=a,b", " x=y"));
-  EXPECT_EQ(read.settings.timeout, milliseconds(2500));
-  EXPECT_EQ(read.settings.compression, TelemetryCompression::none);
+  EXPECT_EQ(read.traces.url, "http://collector:4318/v1/traces");
+  EXPECT_THAT(read.traces.headers, ElementsAre("own=1", "api-key=a,b", " x=y"));
+  EXPECT_EQ(read.traces.timeout, milliseconds(2500));
+  EXPECT_EQ(read.traces.compression, TelemetryCompression::none);
   EXPECT_EQ(read.settings.sampler, "parentbased_traceidratio");
   EXPECT_EQ(read.settings.ratio, 0.25);
   EXPECT_EQ(read.settings.interval, seconds(1));
@@ -61,16 +61,52 @@ TEST(OtelVariables, those_of_traces_go_before_those_of_all_signals) {
                           {"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "http://traces:4318/here"},
                           {"OTEL_EXPORTER_OTLP_TIMEOUT", "1"},
                           {"OTEL_EXPORTER_OTLP_TRACES_TIMEOUT", "2"}});
-  EXPECT_EQ(read.traces_url, "http://traces:4318/here") << "it is taken as it is";
-  EXPECT_EQ(read.settings.timeout, milliseconds(2));
+  EXPECT_EQ(read.traces.url, "http://traces:4318/here") << "it is taken as it is";
+  EXPECT_EQ(read.traces.timeout, milliseconds(2));
+  EXPECT_EQ(read.metrics.url, "http://all:4318/v1/metrics");
+  EXPECT_EQ(read.metrics.timeout, milliseconds(1));
+  EXPECT_EQ(read.logs.url, "http://all:4318/v1/logs");
 }
 
 TEST(OtelVariables, telemetry_is_off_when_they_say_so) {
   EXPECT_FALSE(with({{"OTEL_SDK_DISABLED", "true"}}).settings.enabled);
   EXPECT_FALSE(with({{"OTEL_SDK_DISABLED", "TRUE"}}).settings.enabled);
   EXPECT_TRUE(with({{"OTEL_SDK_DISABLED", "1"}}).settings.enabled);
-  EXPECT_FALSE(with({{"OTEL_TRACES_EXPORTER", "none"}}).settings.enabled);
   EXPECT_FALSE(with({}, {.enabled = false}).settings.enabled);
+}
+
+TEST(OtelVariables, each_signal_is_off_when_its_exporter_is_none) {
+  const auto none = with({{"OTEL_TRACES_EXPORTER", "none"},
+                          {"OTEL_METRICS_EXPORTER", "None"},
+                          {"OTEL_LOGS_EXPORTER", "NONE"}});
+  EXPECT_FALSE(none.settings.traces || none.settings.metrics.enabled || none.settings.logs.enabled);
+  const auto all = with({{"OTEL_TRACES_EXPORTER", "otlp"}, {"OTEL_LOGS_EXPORTER", "otlp"}});
+  EXPECT_TRUE(all.settings.traces && all.settings.metrics.enabled && all.settings.logs.enabled);
+}
+
+TEST(OtelVariables, those_of_metrics_and_logs_go_before_their_settings) {
+  const auto read = with(
+      {{"OTEL_METRIC_EXPORT_INTERVAL", "15000"},
+       {"OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE", "Delta"},
+       {"OTEL_EXPORTER_OTLP_METRICS_DEFAULT_HISTOGRAM_AGGREGATION", "explicit_bucket_histogram"},
+       {"OTEL_EXPORTER_OTLP_METRICS_ENDPOINT", "https://metrics:4318/x"},
+       {"OTEL_EXPORTER_OTLP_METRICS_HEADERS", "of=metrics"},
+       {"OTEL_EXPORTER_OTLP_LOGS_COMPRESSION", "none"},
+       {"OTEL_BLRP_SCHEDULE_DELAY", "250"},
+       {"OTEL_BLRP_MAX_QUEUE_SIZE", "100"},
+       {"OTEL_BLRP_MAX_EXPORT_BATCH_SIZE", "10"}});
+  EXPECT_THAT(read.notes, IsEmpty());
+  EXPECT_EQ(read.settings.metrics.interval, seconds(15));
+  EXPECT_EQ(read.settings.metrics.temporality, TelemetryTemporality::delta);
+  EXPECT_EQ(read.settings.metrics.histograms, TelemetryHistograms::explicit_bounds);
+  EXPECT_EQ(read.metrics.url, "https://metrics:4318/x");
+  EXPECT_THAT(read.metrics.headers, ElementsAre("of=metrics"));
+  EXPECT_THAT(read.traces.headers, IsEmpty());
+  EXPECT_EQ(read.logs.compression, TelemetryCompression::none);
+  EXPECT_EQ(read.traces.compression, TelemetryCompression::gzip);
+  EXPECT_EQ(read.settings.logs.interval, milliseconds(250));
+  EXPECT_EQ(read.settings.logs.queue_records_max, 100u);
+  EXPECT_EQ(read.settings.logs.batch_records_max, 10u);
 }
 
 TEST(OtelVariables, a_wrong_value_is_noted_and_the_setting_stays) {
@@ -82,6 +118,13 @@ TEST(OtelVariables, a_wrong_value_is_noted_and_the_setting_stays) {
       {"OTEL_EXPORTER_OTLP_TIMEOUT", "10s"},
       {"OTEL_EXPORTER_OTLP_COMPRESSION", "zip"},
       {"OTEL_TRACES_EXPORTER", "zipkin"},
+      {"OTEL_METRICS_EXPORTER", "prometheus"},
+      {"OTEL_LOGS_EXPORTER", "console"},
+      {"OTEL_METRIC_EXPORT_INTERVAL", "1m"},
+      {"OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE", "lowest"},
+      {"OTEL_EXPORTER_OTLP_METRICS_DEFAULT_HISTOGRAM_AGGREGATION", "sum"},
+      {"OTEL_EXPORTER_OTLP_LOGS_TIMEOUT", "0"},
+      {"OTEL_BLRP_MAX_QUEUE_SIZE", "none"},
       {"OTEL_TRACES_SAMPLER", "jaeger_remote"},
       {"OTEL_TRACES_SAMPLER_ARG", "2"},
       {"OTEL_BSP_SCHEDULE_DELAY", "-1"},
@@ -91,13 +134,18 @@ TEST(OtelVariables, a_wrong_value_is_noted_and_the_setting_stays) {
     ASSERT_EQ(read.notes.size(), 1u) << name;
     EXPECT_THAT(read.notes[0], HasSubstr(name));
     EXPECT_EQ(read.notes[0].find("secret"), std::string::npos);
-    EXPECT_EQ(read.traces_url, "http://localhost:4318/v1/traces");
-    EXPECT_EQ(read.settings.timeout, seconds(10));
+    EXPECT_EQ(read.traces.url, "http://localhost:4318/v1/traces");
+    EXPECT_EQ(read.traces.timeout, seconds(10));
+    EXPECT_EQ(read.logs.timeout, seconds(10));
+    EXPECT_EQ(read.settings.metrics.interval, seconds(60));
+    EXPECT_EQ(read.settings.metrics.temporality, TelemetryTemporality::cumulative);
+    EXPECT_EQ(read.settings.metrics.histograms, TelemetryHistograms::exponential);
+    EXPECT_TRUE(read.settings.metrics.enabled && read.settings.logs.enabled);
     EXPECT_EQ(read.settings.sampler, "parentbased_traceidratio");
     EXPECT_EQ(read.settings.ratio, 1);
     EXPECT_EQ(read.settings.queue_spans_max, 8192u);
     EXPECT_TRUE(read.settings.enabled);
-    EXPECT_THAT(read.settings.headers, IsEmpty());
+    EXPECT_THAT(read.traces.headers, IsEmpty());
   }
   EXPECT_THAT(with({{"OTEL_SERVICE_NAME", ""}}, {.service_name = "own"}).settings.service_name,
               "own")

@@ -47,8 +47,8 @@ std::vector<std::string> span_names(Bytes request) {
 class SpanExporterTest : public ::testing::Test {
  protected:
   SpanExporterTest() : server_(make_service()), tracer_(tracer_options()) {
-    options_.url = "http://collector:4318/v1/traces";
-    options_.gzip = false;
+    options_.sender.url = "http://collector:4318/v1/traces";
+    options_.sender.gzip = false;
     options_.batch_spans_max = 4;
     options_.queue_spans_max = 16;
     collector_ = std::make_unique<katana::testing::FakeUpstream>(
@@ -100,12 +100,12 @@ class SpanExporterTest : public ::testing::Test {
   void record(std::size_t count) {
     for (; count > 0; --count) record({"span"});
   }
-  std::uint64_t counted(SpanFate fate) const { return exporter_->counted(fate); }
+  std::uint64_t counted(OtlpFate fate) const { return exporter_->sender().counted(fate); }
   // Everything that was recorded has come to one of its ends.
   void expect_all_counted(std::uint64_t recorded) const {
     std::uint64_t sum = exporter_->queued();
-    for (std::size_t fate = 0; fate < static_cast<std::size_t>(SpanFate::count); ++fate) {
-      sum += exporter_->counted(static_cast<SpanFate>(fate));
+    for (std::size_t fate = 0; fate < static_cast<std::size_t>(OtlpFate::count); ++fate) {
+      sum += exporter_->sender().counted(static_cast<OtlpFate>(fate));
     }
     EXPECT_EQ(sum, recorded);
   }
@@ -121,7 +121,7 @@ class SpanExporterTest : public ::testing::Test {
 };
 
 TEST_F(SpanExporterTest, a_full_batch_is_sent_at_once_and_the_rest_after_the_interval) {
-  options_.headers = {{"api-key", "secret"}};
+  options_.sender.headers = {{"api-key", "secret"}};
   start();
   record({"a", "b", "c", "d", "e"});
   server_.advance(seconds(1));
@@ -133,18 +133,18 @@ TEST_F(SpanExporterTest, a_full_batch_is_sent_at_once_and_the_rest_after_the_int
   server_.advance(seconds(5));
   ASSERT_EQ(collector_->requests().size(), 2u);
   EXPECT_THAT(span_names(collector_->requests()[1].content), ElementsAre("e"));
-  EXPECT_EQ(counted(SpanFate::sent), 5u);
+  EXPECT_EQ(counted(OtlpFate::sent), 5u);
   EXPECT_EQ(exporter_->queued(), 0u);
 }
 
 TEST_F(SpanExporterTest, what_is_compressed_is_the_same_message) {
-  options_.gzip = true;
+  options_.sender.gzip = true;
   start();
   record({"a", "b", "c", "d"});
   server_.advance(seconds(1));
   ASSERT_EQ(collector_->requests().size(), 1u);
   EXPECT_EQ(collector_->requests()[0].field("content-encoding"), "gzip");
-  EXPECT_EQ(counted(SpanFate::sent), 4u);
+  EXPECT_EQ(counted(OtlpFate::sent), 4u);
 }
 
 TEST_F(SpanExporterTest, what_cannot_be_taken_now_is_sent_again_and_not_before_retry_after) {
@@ -164,7 +164,7 @@ TEST_F(SpanExporterTest, what_cannot_be_taken_now_is_sent_again_and_not_before_r
     ASSERT_EQ(collector_->requests().size(), 2u) << status << (server_.now() - begun).ns;
     EXPECT_EQ(collector_->requests()[0].content, collector_->requests()[1].content);
   }
-  EXPECT_EQ(counted(SpanFate::sent), 16u);
+  EXPECT_EQ(counted(OtlpFate::sent), 16u);
 }
 
 TEST_F(SpanExporterTest, a_retry_after_may_be_a_date) {
@@ -176,7 +176,7 @@ TEST_F(SpanExporterTest, a_retry_after_may_be_a_date) {
   server_.advance(seconds(1));
   status_ = 200;
   server_.advance(seconds(2));
-  EXPECT_EQ(counted(SpanFate::sent), 4u);
+  EXPECT_EQ(counted(OtlpFate::sent), 4u);
 }
 
 TEST_F(SpanExporterTest, what_is_refused_is_not_sent_again) {
@@ -187,8 +187,8 @@ TEST_F(SpanExporterTest, what_is_refused_is_not_sent_again) {
     server_.advance(seconds(60));
   }
   EXPECT_EQ(collector_->requests().size(), 5u);
-  EXPECT_EQ(counted(SpanFate::refused), 20u);
-  EXPECT_EQ(exporter_->exports(false), 5u);
+  EXPECT_EQ(counted(OtlpFate::refused), 20u);
+  EXPECT_EQ(exporter_->sender().exports(false), 5u);
 }
 
 TEST_F(SpanExporterTest, what_is_taken_in_part_is_counted_and_not_sent_again) {
@@ -200,8 +200,8 @@ TEST_F(SpanExporterTest, what_is_taken_in_part_is_counted_and_not_sent_again) {
   record(4);
   server_.advance(seconds(60));
   EXPECT_EQ(collector_->requests().size(), 1u);
-  EXPECT_EQ(counted(SpanFate::rejected), 3u);
-  EXPECT_EQ(counted(SpanFate::sent), 1u);
+  EXPECT_EQ(counted(OtlpFate::rejected), 3u);
+  EXPECT_EQ(counted(OtlpFate::sent), 1u);
 }
 
 TEST_F(SpanExporterTest, a_reply_that_is_rubbish_changes_nothing) {
@@ -210,12 +210,12 @@ TEST_F(SpanExporterTest, a_reply_that_is_rubbish_changes_nothing) {
   record(4);
   server_.advance(seconds(60));
   EXPECT_EQ(collector_->requests().size(), 1u);
-  EXPECT_EQ(counted(SpanFate::sent), 4u);
+  EXPECT_EQ(counted(OtlpFate::sent), 4u);
   // More are rejected than there were.
   reply_ = std::string("\x0a\x03\x08\xff\x01", 5);
   record(4);
   server_.advance(seconds(60));
-  EXPECT_EQ(counted(SpanFate::rejected), 4u);
+  EXPECT_EQ(counted(OtlpFate::rejected), 4u);
   expect_all_counted(8);
 }
 
@@ -225,11 +225,11 @@ TEST_F(SpanExporterTest, a_collector_that_is_down_costs_its_queue_and_gets_what_
   record(40);
   server_.advance(seconds(1));
   EXPECT_EQ(exporter_->queued(), 16u) << "queue_spans_max";
-  EXPECT_EQ(counted(SpanFate::queue_full), 24u);
+  EXPECT_EQ(counted(OtlpFate::queue_full), 24u);
   EXPECT_EQ(server_.get("/work").status(), 204u);
   collector_->come_back();
   server_.advance(seconds(60));
-  EXPECT_EQ(counted(SpanFate::sent), 16u);
+  EXPECT_EQ(counted(OtlpFate::sent), 16u);
   expect_all_counted(40);
 }
 
@@ -237,8 +237,8 @@ TEST_F(SpanExporterTest, one_that_stays_down_is_given_up_after_a_time) {
   start();
   collector_->go_down();
   record(4);
-  server_.advance(SpanExporter::retry_time_max * 2);
-  EXPECT_EQ(counted(SpanFate::failed), 4u);
+  server_.advance(OtlpSender::retry_time_max * 2);
+  EXPECT_EQ(counted(OtlpFate::failed), 4u);
   EXPECT_EQ(exporter_->queued(), 0u);
 }
 
@@ -247,14 +247,14 @@ TEST_F(SpanExporterTest, a_collector_that_resets_connections_or_is_slow_gets_the
   collector_->reset_next(2);
   record(4);
   server_.advance(seconds(30));
-  EXPECT_EQ(counted(SpanFate::sent), 4u);
+  EXPECT_EQ(counted(OtlpFate::sent), 4u);
   collector_->delay(seconds(30));  // and timeout is 10
   record(4);
   server_.advance(seconds(20));
-  EXPECT_EQ(counted(SpanFate::sent), 4u);
+  EXPECT_EQ(counted(OtlpFate::sent), 4u);
   collector_->delay({});
   server_.advance(seconds(60));
-  EXPECT_EQ(counted(SpanFate::sent), 8u);
+  EXPECT_EQ(counted(OtlpFate::sent), 8u);
 }
 
 TEST_F(SpanExporterTest, the_end_sends_what_there_is_and_repeats_nothing) {
@@ -262,7 +262,7 @@ TEST_F(SpanExporterTest, the_end_sends_what_there_is_and_repeats_nothing) {
   record({"last"});
   server_.get("/finish");
   server_.advance(milliseconds(10));
-  EXPECT_EQ(counted(SpanFate::sent), 1u);
+  EXPECT_EQ(counted(OtlpFate::sent), 1u);
 }
 
 TEST_F(SpanExporterTest, at_the_end_a_collector_that_is_down_is_not_waited_for) {
@@ -272,7 +272,7 @@ TEST_F(SpanExporterTest, at_the_end_a_collector_that_is_down_is_not_waited_for) 
   server_.advance(milliseconds(300));
   server_.get("/finish");
   server_.advance(seconds(1));
-  EXPECT_EQ(counted(SpanFate::shutdown), 6u);
+  EXPECT_EQ(counted(OtlpFate::shutdown), 6u);
   EXPECT_EQ(exporter_->queued(), 0u);
 }
 
@@ -282,7 +282,7 @@ TEST_F(SpanExporterTest, what_is_left_when_time_is_over_is_counted) {
   record(6);
   server_.advance(seconds(1));
   exporter_->drop_rest();
-  EXPECT_EQ(counted(SpanFate::shutdown), 6u);
+  EXPECT_EQ(counted(OtlpFate::shutdown), 6u);
 }
 
 }  // namespace

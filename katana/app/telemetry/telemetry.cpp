@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -12,7 +13,11 @@
 #include <utility>
 
 #include "katana/app/telemetry/exporter_thread.hpp"
+#include "katana/app/telemetry/log_exporter.hpp"
+#include "katana/app/telemetry/metric_exporter.hpp"
 #include "katana/app/telemetry/otel_variables.hpp"
+#include "katana/app/telemetry/process_resource.hpp"
+#include "katana/app/telemetry/span_exporter.hpp"
 #include "katana/base/system/monotonic_clock.hpp"
 #include "katana/base/values/uuid.hpp"
 #include "katana/http/client/url.hpp"
@@ -21,6 +26,9 @@
 namespace katana::app {
 namespace {
 
+std::uint64_t wall_ns_now() noexcept {
+  return static_cast<std::uint64_t>(clock_time(CLOCK_REALTIME).ns);
+}
 Duration wall_offset_now() noexcept { return {clock_time(CLOCK_REALTIME).ns - monotonic_now().ns}; }
 
 // "name=value", as headers of the settings are.
@@ -45,10 +53,7 @@ Result<otlp::Resource> resource_of(const TelemetrySettings& settings, std::strin
   resource.set("service.name", program.empty() ? Bytes("unknown_service") : Bytes(program));
   resource.set("service.version", version);
   resource.set("service.instance.id", Uuid::random().to_text());
-  std::array<char, 256> host{};
-  if (::gethostname(host.data(), host.size() - 1) == 0) resource.set("host.name", host.data());
-  resource.set("process.pid", std::to_string(::getpid()));
-  resource.set("process.executable.name", program_invocation_short_name);
+  add_process_attributes(resource, process_sources());
   if (auto read = resource.read(settings.resource); !read) {
     return std::unexpected(read.error().within("telemetry.resource"));
   }
@@ -56,25 +61,61 @@ Result<otlp::Resource> resource_of(const TelemetrySettings& settings, std::strin
   return resource;
 }
 
+otlp::MetricsEncoderOptions encoder_of(const TelemetryMetricsSettings& settings) {
+  using enum TelemetryTemporality;
+  otlp::MetricsEncoderOptions options{.started_ns = wall_ns_now()};
+  options.temporality = settings.temporality == delta       ? otlp::Temporality::delta
+                        : settings.temporality == lowmemory ? otlp::Temporality::low_memory
+                                                            : otlp::Temporality::cumulative;
+  if (settings.histograms == TelemetryHistograms::explicit_bounds) {
+    options.histograms = otlp::HistogramForm::explicit_bounds;
+  }
+  return options;
+}
+
 class TelemetryPart final : public PartWith<TelemetrySettings> {
  public:
-  TelemetryPart() : PartWith("telemetry", "traces, and the collector that gets them by OTLP") {}
+  TelemetryPart()
+      : PartWith("telemetry",
+                 "traces, metrics and logs, and the collector that gets them by OTLP") {}
 
   Result<void> check() const override;
   void add_needs(PartNeeds& needs) const override;
   void judge(std::vector<InsecureSetting>& findings) const override;
+  void add_outputs(std::vector<log::SinkOptions>& outputs) override;
   Result<void> start(const PartContext& context) override;
   void provide(registry::Registry& registry) override {
     if (tracer_) registry.instance<trace::Tracer>(*tracer_);
   }
   Result<void> observe(metrics::Registry& metrics, metrics::HealthChecks& checks) override;
+  void drain() noexcept override {
+    if (exporter_) exporter_->drain();
+  }
   void stop() noexcept override;
 
  private:
-  Result<void> start_exporter(const PartContext& context, const EffectiveTelemetry& effective);
+  // What the exporters are made of once the registry is there.
+  struct Start {
+    EffectiveTelemetry effective;
+    otlp::Resource resource;
+    otlp::Scope scope;
+    log::Logger logger;
+  };
+
+  const EffectiveTelemetry& effective();
+  void start_tracer(const PartContext& context, const TelemetrySettings& wanted,
+                    trace::Sampler sampler);
+  Result<void> start_exporters(metrics::Registry& metrics);
+  Result<client::HttpClient> make_client() const;
+  Result<OtlpSenderOptions> sender_of(const char* signal, const SignalTarget& target) const;
+  Result<void> add_tracer_metrics(metrics::Registry& metrics);
   Result<void> add_exporter_metrics(metrics::Registry& metrics);
 
-  Duration flush_timeout_ = {};
+  std::optional<EffectiveTelemetry> effective_;
+  std::optional<Start> start_;  // none: off, or in a test
+  log::Log* log_ = nullptr;
+  std::shared_ptr<LogQueue> log_queue_;       // null: records are not sent
+  const SpanExporter* spans_ = nullptr;       // of exporter_; null: spans are not sent
   std::optional<trace::Tracer> tracer_;       // none: it is off
   std::unique_ptr<ExporterThread> exporter_;  // null: off, or in a test
   std::atomic<ExporterThread*> to_wake_{nullptr};
@@ -89,6 +130,9 @@ Result<void> TelemetryPart::check() const {
   }
   for (const std::string& each : settings().headers) {
     if (auto header = header_of(each); !header) return std::unexpected(header.error());
+  }
+  if (auto level = log::parse_level(settings().logs.level); !level) {
+    return std::unexpected(level.error().within("telemetry.logs.level"));
   }
   otlp::Resource resource;
   if (auto read = resource.read(settings().resource); !read) {
@@ -125,19 +169,44 @@ void TelemetryPart::judge(std::vector<InsecureSetting>& findings) const {
   }
 }
 
+const EffectiveTelemetry& TelemetryPart::effective() {
+  if (!effective_) {
+    effective_ =
+        with_otel_variables(settings(), [](const char* name) { return std::getenv(name); });
+  }
+  return *effective_;
+}
+
+// Before the log begins; not in a test.
+void TelemetryPart::add_outputs(std::vector<log::SinkOptions>& outputs) {
+  const TelemetrySettings& wanted = effective().settings;
+  if (!wanted.enabled || !wanted.logs.enabled) return;
+  log_queue_ = std::make_shared<LogQueue>(wanted.logs.queue_records_max);
+  outputs.push_back(otlp_output(log_queue_, *log::parse_level(wanted.logs.level)));
+}
+
 Result<void> TelemetryPart::start(const PartContext& context) {
+  if (context.embedded) effective_ = {.settings = settings()};  // no variables
   const log::Logger logger = context.log.logger("telemetry");
-  const EffectiveTelemetry effective =
-      with_otel_variables(settings(), [embedded = context.embedded](const char* name) {
-        return embedded ? nullptr : std::getenv(name);
-      });
-  for (const std::string& note : effective.notes) logger.warn("{}", note);
-  const TelemetrySettings& wanted = effective.settings;
+  for (const std::string& note : effective().notes) logger.warn("{}", note);
+  const TelemetrySettings& wanted = effective().settings;
   if (!wanted.enabled) return {};
-  flush_timeout_ = wanted.flush_timeout;
-  auto sampler = trace::Sampler::make(wanted.sampler, wanted.ratio);
-  if (!sampler) return std::unexpected(sampler.error());
-  tracer_.emplace(trace::TracerOptions{.sampler = *sampler,
+  log_ = &context.log;
+  if (wanted.traces) {
+    auto sampler = trace::Sampler::make(wanted.sampler, wanted.ratio);
+    if (!sampler) return std::unexpected(sampler.error());
+    start_tracer(context, wanted, *sampler);
+  }
+  if (context.embedded) return {};
+  auto resource = resource_of(wanted, context.program, context.version);
+  if (!resource) return std::unexpected(resource.error());
+  start_.emplace(Start{effective(), *std::move(resource), {"katana", context.version}, logger});
+  return {};
+}
+
+void TelemetryPart::start_tracer(const PartContext& context, const TelemetrySettings& wanted,
+                                 trace::Sampler sampler) {
+  tracer_.emplace(trace::TracerOptions{.sampler = std::move(sampler),
                                        .spans_max = wanted.thread_spans_max,
                                        .keep_slow = wanted.keep_slow,
                                        .keep_failed = wanted.keep_failed,
@@ -150,50 +219,97 @@ Result<void> TelemetryPart::start(const PartContext& context) {
                                              if (to != nullptr) to->wake();
                                            },
                                        .seed = context.embedded ? 1u : 0u});
-  if (context.embedded) return {};
-  return start_exporter(context, effective);
 }
 
-Result<void> TelemetryPart::start_exporter(const PartContext& context,
-                                           const EffectiveTelemetry& effective) {
-  const TelemetrySettings& wanted = effective.settings;
-  auto resource = resource_of(wanted, context.program, context.version);
-  if (!resource) return std::unexpected(resource.error());
-  SpanExporterOptions options{.url = effective.traces_url,
-                              .timeout = wanted.timeout,
-                              .interval = wanted.interval,
-                              .gzip = wanted.compression == TelemetryCompression::gzip,
-                              .batch_spans_max = wanted.batch_spans_max,
-                              .queue_spans_max = wanted.queue_spans_max,
-                              .resource = *std::move(resource),
-                              .scope = {"katana", context.version},
-                              .wall_offset = &wall_offset_now,
-                              .seed = static_cast<std::uint64_t>(monotonic_now().ns)};
-  for (const std::string& each : wanted.headers) {
+Result<client::HttpClient> TelemetryPart::make_client() const {
+  const EffectiveTelemetry& effective = start_->effective;
+  client::HttpClientOptions options;
+  options.connections_max = 3;  // one for each signal
+  options.retries_max = 0;      // the sender's own rules say what is sent again
+  options.content_bytes_max = 4 * 1024 * 1024;
+  options.user_agent = "OTel-OTLP-Exporter-katana";
+  options.tls = effective.settings.tls;
+  // They take time to read, and plaintext does not need them.
+  const bool is_encrypted = std::ranges::any_of(
+      std::array{&effective.traces, &effective.metrics, &effective.logs},
+      [](const SignalTarget* target) { return target->url.starts_with("https:"); });
+  if (!is_encrypted) options.tls.system_authorities = false;
+  return client::HttpClient::make(std::move(options));
+}
+
+Result<OtlpSenderOptions> TelemetryPart::sender_of(const char* signal,
+                                                   const SignalTarget& target) const {
+  OtlpSenderOptions options{.signal = signal,
+                            .url = target.url,
+                            .timeout = target.timeout,
+                            .gzip = target.compression == TelemetryCompression::gzip,
+                            .resource = start_->resource,
+                            .scope = start_->scope,
+                            .seed = static_cast<std::uint64_t>(monotonic_now().ns)};
+  for (const std::string& each : target.headers) {
     auto header = header_of(each);
     if (!header) return std::unexpected(header.error());
     options.headers.push_back(*std::move(header));
   }
-  client::HttpClientOptions of_client;
-  of_client.connections_max = 1;
-  of_client.retries_max = 0;  // the exporter's own rules say what is sent again
-  of_client.content_bytes_max = 4 * 1024 * 1024;
-  of_client.user_agent = "OTel-OTLP-Exporter-katana";
-  of_client.tls = wanted.tls;
-  // They take time to read, and plaintext does not need them.
-  if (!effective.traces_url.starts_with("https:")) of_client.tls.system_authorities = false;
-  auto http = client::HttpClient::make(std::move(of_client));
-  if (!http) return std::unexpected(http.error().within("telemetry"));
-  auto started = ExporterThread::start(*tracer_, *std::move(http), std::move(options),
-                                       context.log.logger("telemetry"));
-  if (!started) return std::unexpected(started.error().within("telemetry"));
+  return options;
+}
+
+Result<void> TelemetryPart::start_exporters(metrics::Registry& metrics) {
+  const TelemetrySettings& wanted = start_->effective.settings;
+  auto http = make_client();
+  if (!http) return std::unexpected(http.error());
+  auto of_spans = sender_of("spans", start_->effective.traces);
+  auto of_metrics = sender_of("metrics", start_->effective.metrics);
+  auto of_logs = sender_of("log records", start_->effective.logs);
+  for (const auto* each : {&of_spans, &of_metrics, &of_logs}) {
+    if (!*each) return std::unexpected(each->error());
+  }
+  ExporterThread::Exporters exporters;
+  if (tracer_) {
+    auto spans = std::make_unique<SpanExporter>(
+        *tracer_, *http,
+        SpanExporterOptions{.sender = *std::move(of_spans),
+                            .interval = wanted.interval,
+                            .batch_spans_max = wanted.batch_spans_max,
+                            .queue_spans_max = wanted.queue_spans_max,
+                            .wall_offset = &wall_offset_now},
+        start_->logger);
+    spans_ = spans.get();
+    exporters.push_back(std::move(spans));
+  }
+  if (wanted.metrics.enabled) {
+    exporters.push_back(std::make_unique<MetricExporter>(
+        metrics, *http,
+        MetricExporterOptions{.sender = *std::move(of_metrics),
+                              .encoder = encoder_of(wanted.metrics),
+                              .interval = wanted.metrics.interval,
+                              .wall_ns = &wall_ns_now},
+        start_->logger));
+  }
+  if (log_queue_) {
+    exporters.push_back(std::make_unique<LogExporter>(
+        log_queue_, *http,
+        LogExporterOptions{.sender = *std::move(of_logs),
+                           .interval = wanted.logs.interval,
+                           .batch_records_max = wanted.logs.batch_records_max},
+        start_->logger));
+  }
+  if (exporters.empty()) return {};
+  auto started = ExporterThread::start(std::move(exporters));
+  if (!started) return std::unexpected(started.error());
   exporter_ = *std::move(started);
-  to_wake_.store(exporter_.get(), std::memory_order_release);
-  return {};
+  if (tracer_) to_wake_.store(exporter_.get(), std::memory_order_release);
+  return add_exporter_metrics(metrics);
 }
 
 Result<void> TelemetryPart::observe(metrics::Registry& metrics, metrics::HealthChecks&) {
-  if (!tracer_) return {};
+  if (tracer_) {
+    if (auto added = add_tracer_metrics(metrics); !added) return added;
+  }
+  return start_ ? start_exporters(metrics) : Result<void>();
+}
+
+Result<void> TelemetryPart::add_tracer_metrics(metrics::Registry& metrics) {
   auto dropped = metrics.observed_counters({.name = "katana_telemetry_spans_unrecorded",
                                             .help = "Spans that were not recorded, by reason.",
                                             .labels = {"reason"}});
@@ -216,34 +332,49 @@ Result<void> TelemetryPart::observe(metrics::Registry& metrics, metrics::HealthC
     parent.observe(static_cast<double>(tracer_->counted(trace::Ignored::trace_parent)));
     state.observe(static_cast<double>(tracer_->counted(trace::Ignored::trace_state)));
   });
-  return exporter_ ? add_exporter_metrics(metrics) : Result<void>();
+  return {};
+}
+
+// "katana_telemetry_spans", "katana_telemetry_metrics", "katana_telemetry_log_records".
+metrics::Description fates_of(const OtlpSender& sender) {
+  std::string name = "katana_telemetry_" + sender.signal();
+  std::ranges::replace(name, ' ', '_');
+  const char* const help =
+      sender.signal() == "metrics" ? "Points of metrics by what became of them."
+      : sender.signal() == "spans" ? "Recorded spans by what became of them."
+                                   : "Records of the log by what became of them at the collector.";
+  return {.name = std::move(name), .help = help, .labels = {"outcome"}};
 }
 
 Result<void> TelemetryPart::add_exporter_metrics(metrics::Registry& metrics) {
-  auto spans = metrics.observed_counters({.name = "katana_telemetry_spans",
-                                          .help = "Recorded spans by what became of them.",
-                                          .labels = {"outcome"}});
-  if (!spans) return std::unexpected(spans.error());
   auto exports = metrics.observed_counters({.name = "katana_telemetry_exports",
-                                            .help = "Attempts to export spans.",
-                                            .labels = {"outcome"}});
+                                            .help = "Attempts to export, by signal.",
+                                            .labels = {"signal", "outcome"}});
   if (!exports) return std::unexpected(exports.error());
+  for (const auto& exporter : exporter_->exporters()) {
+    const OtlpSender& sender = exporter->sender();
+    auto family = metrics.observed_counters(fates_of(sender));
+    if (!family) return std::unexpected(family.error());
+    std::vector<metrics::ObservedCounter> fates;
+    for (std::size_t fate = 0; fate < static_cast<std::size_t>(OtlpFate::count); ++fate) {
+      fates.push_back(family->with(fate_name(static_cast<OtlpFate>(fate))));
+    }
+    metrics.before_scrape([this, &sender, fates = std::move(fates),
+                           succeeded = exports->with(sender.signal(), "ok"),
+                           failed = exports->with(sender.signal(), "error")] {
+      if (!exporter_) return;
+      for (std::size_t fate = 0; fate < fates.size(); ++fate) {
+        fates[fate].observe(static_cast<double>(sender.counted(static_cast<OtlpFate>(fate))));
+      }
+      succeeded.observe(static_cast<double>(sender.exports(true)));
+      failed.observe(static_cast<double>(sender.exports(false)));
+    });
+  }
+  if (spans_ == nullptr) return {};
   auto queued = metrics.gauge("katana_telemetry_queue_spans", "Spans that wait for the collector.");
   if (!queued) return std::unexpected(queued.error());
-  std::vector<metrics::ObservedCounter> fates;
-  for (std::size_t fate = 0; fate < static_cast<std::size_t>(SpanFate::count); ++fate) {
-    fates.push_back(spans->with(fate_name(static_cast<SpanFate>(fate))));
-  }
-  metrics.before_scrape([this, fates = std::move(fates), succeeded = exports->with("ok"),
-                         failed = exports->with("error"), queued = *queued] {
-    if (!exporter_) return;
-    const SpanExporter& exporter = exporter_->exporter();
-    for (std::size_t fate = 0; fate < fates.size(); ++fate) {
-      fates[fate].observe(static_cast<double>(exporter.counted(static_cast<SpanFate>(fate))));
-    }
-    succeeded.observe(static_cast<double>(exporter.exports(true)));
-    failed.observe(static_cast<double>(exporter.exports(false)));
-    queued.set(static_cast<double>(exporter.queued()));
+  metrics.before_scrape([this, queued = *queued] {
+    if (exporter_) queued.set(static_cast<double>(spans_->queued()));
   });
   return {};
 }
@@ -251,7 +382,9 @@ Result<void> TelemetryPart::add_exporter_metrics(metrics::Registry& metrics) {
 void TelemetryPart::stop() noexcept {
   // A thread that wakes it now has taken its pointer before: threads of requests have ended.
   to_wake_.store(nullptr, std::memory_order_release);
-  if (exporter_) exporter_->stop(flush_timeout_);
+  if (!exporter_) return;
+  if (log_queue_) log_->flush(milliseconds(50));  // what was logged up to here is sent, too
+  exporter_->stop(start_->effective.settings.flush_timeout);
   exporter_.reset();  // before the log that it writes to
 }
 

@@ -5,9 +5,27 @@
 namespace katana::app {
 
 KATANA_DESCRIBE(
+    TelemetryMetricsSettings, (enabled, help("false: /metrics alone has the metrics")),
+    (interval, option_rules::timeout, help("between two exports")),
+    (temporality, help("what a counter or a histogram counts: everything, or what is new")),
+    (histograms,
+     help("of durations: exponential, or explicit_bounds with the buckets of /metrics")))
+
+KATANA_DESCRIBE(TelemetryLogsSettings,
+                (enabled, help("false: the outputs of `log` alone have the records")),
+                (level, length(1, 5),
+                 help("the lowest that is sent: trace, debug, info, warn, error or fatal")),
+                (interval, option_rules::timeout,
+                 help("a record is sent after so long, or with a full batch")),
+                (batch_records_max, range(1, 65'536), help("records of one export")),
+                (queue_records_max, range(1, 1 << 22), help("records that wait for the collector")))
+
+KATANA_DESCRIBE(
     TelemetrySettings, (enabled, help("false: nothing is recorded, and no collector is asked")),
+    (traces, help("false: no span is recorded")), (metrics, help("what is sent of them")),
+    (logs, help("which records are sent")),
     (endpoint, length(1, 2000),
-     help("of a collector that takes OTLP over HTTP; /v1/traces is added to it")),
+     help("of a collector that takes OTLP over HTTP; /v1/traces and the like are added to it")),
     (headers, length(0, 64), each(length(1, 8000)), secret,
      help("name=value of header fields that the collector wants, such as a key")),
     (timeout, option_rules::timeout, help("of one export")), (compression, help("of what is sent")),

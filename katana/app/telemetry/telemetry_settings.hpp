@@ -1,4 +1,5 @@
-// Telemetry settings: which traces are recorded, and the collector that they are sent to.
+// Telemetry settings: which traces are recorded, which metrics and log records are sent, and the
+// collector that gets them.
 //
 // Owns       values only.
 // Thread     values.
@@ -24,10 +25,45 @@ enum class TelemetryCompression : std::uint8_t {
 };
 KATANA_DESCRIBE_ENUM(TelemetryCompression, none, gzip)
 
+// What a point of a counter or a histogram counts.
+enum class TelemetryTemporality : std::uint8_t {
+  cumulative,  // everything since the start
+  delta,       // what came since the export before
+  lowmemory,   // delta, but cumulative for counters that are read from elsewhere
+};
+KATANA_DESCRIBE_ENUM(TelemetryTemporality, cumulative, delta, lowmemory)
+
+// How the histograms of durations are sent.
+enum class TelemetryHistograms : std::uint8_t {
+  exponential,      // with the precision that they are counted with
+  explicit_bounds,  // with the buckets of /metrics
+};
+KATANA_DESCRIBE_ENUM(TelemetryHistograms, exponential, explicit_bounds)
+
+// `telemetry.metrics`.
+struct TelemetryMetricsSettings {
+  bool enabled = true;
+  Duration interval = seconds(60);
+  TelemetryTemporality temporality = TelemetryTemporality::cumulative;
+  TelemetryHistograms histograms = TelemetryHistograms::exponential;
+};
+
+// `telemetry.logs`.
+struct TelemetryLogsSettings {
+  bool enabled = true;
+  std::string level = "info";
+  Duration interval = seconds(1);
+  std::uint32_t batch_records_max = 512;
+  std::uint32_t queue_records_max = 8192;
+};
+
 // `telemetry`. Variables OTEL_… go before it: see otel_variables.hpp.
 struct TelemetrySettings {
   bool enabled = true;
-  std::string endpoint = "http://localhost:4318";  // /v1/traces is added
+  bool traces = true;
+  TelemetryMetricsSettings metrics = {};
+  TelemetryLogsSettings logs = {};
+  std::string endpoint = "http://localhost:4318";  // /v1/traces, /v1/metrics and /v1/logs are added
   std::vector<std::string> headers = {};           // "name=value"; not shown
   Duration timeout = seconds(10);
   TelemetryCompression compression = TelemetryCompression::gzip;

@@ -394,6 +394,7 @@ Result<void> Observability::State::register_metrics() {
   if (auto added = metrics::add_process_metrics(registry_); !added) {
     return std::unexpected(added.error());
   }
+  registry_.ask_before_scrape([this] { (void)ask_reactors(); });
   registry_.before_scrape([this] { refresh(); });
   for (const CounterRow& row : counter_rows) {
     auto family = registry_.observed_counters(

@@ -65,7 +65,7 @@ Sink::Sink(SinkOptions options, Report report, std::unique_ptr<OutputRunner> run
     : options_(std::move(options)),
       name_(options_.output ? options_.output->name() : ""),
       report_(std::move(report)),
-      layout_(make_layout(options_.layout)),
+      layout_(options_.own_layout ? options_.own_layout() : make_layout(options_.layout)),
       runner_(runner_for(options_, std::move(runner))) {
   options_.output.reset();  // closing a file may hang too: the runner does that
   renew_buffer();
@@ -101,7 +101,7 @@ void Sink::open(Instant now) {
 }
 
 void Sink::add(const Entry& entry, Bytes& text) {
-  const bool is_plain = options_.layout == LayoutKind::text;
+  const bool is_plain = options_.layout == LayoutKind::text && !options_.own_layout;
   if (is_plain && !text.empty()) return append(buffer_, text);
   const std::size_t before = buffer_.size();
   layout_->add(entry, buffer_);

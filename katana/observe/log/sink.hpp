@@ -47,8 +47,10 @@ enum class WhenSlow : std::uint8_t {
 
 // One output of a Log, and which records it gets.
 struct SinkOptions {
-  std::shared_ptr<Output> output = nullptr;     // Log::start() fails without one
-  LayoutKind layout = LayoutKind::text;         // how records become bytes
+  std::shared_ptr<Output> output = nullptr;  // Log::start() fails without one
+  LayoutKind layout = LayoutKind::text;      // how records become bytes
+  // A layout of your own, made once; none: `layout`. Its output writes no file.
+  std::function<std::unique_ptr<Layout>()> own_layout = {};
   Level level = Level::trace;                   // records below it are left out
   Rotation rotation = {};                       // of file outputs; others ignore it
   std::uint32_t buffer_bytes = 64 * 1024;       // collected before a write

@@ -26,14 +26,11 @@ namespace {
 
 bool has_value(Kind kind) noexcept { return kind == Kind::gauge || kind == Kind::observed_counter; }
 
-// No octet of UTF-8, and so in no value: what is no UTF-8 is replaced before.
-constexpr char separator = '\xff';
-
 std::string key_of(std::span<const std::string_view> values) {
   std::string key;
   for (const std::string_view value : values) {
     append_label_value(key, value);
-    key += separator;
+    key += FamilyState::separator;
   }
   return key;
 }
@@ -158,7 +155,7 @@ Result<std::uint32_t> FamilyState::add(std::string key, std::span<const std::str
   }
   const auto series = static_cast<std::uint32_t>(cells_.size());
   cells_.push_back(range);
-  by_values_.emplace(std::move(key), series);
+  keys_.push_back(&by_values_.emplace(std::move(key), series).first->first);
   render(values);
   return series;
 }

@@ -72,6 +72,9 @@ namespace detail {
 
 class FamilyState {
  public:
+  // Behind the value of a label. No byte of UTF-8, and so in no value.
+  static constexpr char separator = '\xff';
+
   FamilyState(Kind kind, Description description);
   ~FamilyState();
   FamilyState(const FamilyState&) = delete;
@@ -109,6 +112,8 @@ class FamilyState {
     const std::size_t begin = index == 0 ? 0 : text_ends_[index - 1];
     return {text_.data() + begin, text_ends_[index] - begin};
   }
+  // The values of its labels, escaped as in its text, each with `separator` behind it.
+  std::string_view label_values(std::size_t series) const noexcept { return *keys_[series]; }
   const cells::Range& cells(std::size_t series) const noexcept { return cells_[series]; }
   double value_of(std::size_t series) const noexcept {
     return values_[series].load(std::memory_order_relaxed);
@@ -140,6 +145,7 @@ class FamilyState {
 
   std::mutex mutex_;  // guards what follows
   std::unordered_map<std::string, std::uint32_t, Hash, std::equal_to<>> by_values_;
+  std::vector<const std::string*> keys_;  // of by_values_, by series
   std::vector<cells::Range> cells_;
   std::deque<std::atomic<double>> values_;  // of gauges; never moved
   std::string text_;

@@ -233,6 +233,22 @@ void Registry::refresh() {
   for (const auto& refresher : refreshers_) refresher();
 }
 
+void Registry::ask_before_scrape(std::function<void()> ask) {
+  const std::lock_guard lock(refresh_mutex_);
+  askers_.push_back(std::move(ask));
+}
+
+void Registry::ask() {
+  const std::lock_guard lock(refresh_mutex_);
+  for (const auto& asker : askers_) asker();
+}
+
+void Registry::stop_refreshing() {
+  const std::lock_guard lock(refresh_mutex_);
+  refreshers_.clear();
+  askers_.clear();
+}
+
 std::vector<detail::FamilyState*> Registry::families() const {
   const std::lock_guard lock(mutex_);
   std::vector<detail::FamilyState*> all;

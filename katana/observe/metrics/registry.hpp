@@ -55,15 +55,23 @@ class Registry {
                                      const LogShape& shape = {});
 
   // Called before each scrape, one at a time, by the thread that scrapes: sets gauges and observed
-  // counters to what is kept elsewhere. What it borrows must outlive the registry.
+  // counters to what is kept elsewhere. What it borrows must last until stop_refreshing(), or
+  // outlive the registry.
   void before_scrape(std::function<void()> refresh);
+
+  // For figures that take a moment: `ask` has them brought, and the refresh() that follows has
+  // those that came. Called and ended as the functions of before_scrape().
+  void ask_before_scrape(std::function<void()> ask);
+  // Calls none of them from here on, and waits for those that run: what they borrow may go.
+  void stop_refreshing();
 
   // What all series of a log histogram hold together, without those whose labels have the text
   // `except`. Nothing when there is no such family, or no series. For reports, as
   // LogHistogram::snapshot().
   std::optional<LogSnapshot> sum_of(std::string_view name, std::string_view except = {}) const;
 
-  // ---- for the exposition
+  // ---- for the exposition, and for exporters
+  void ask();
   void refresh();
   // Those that there are; none is ever removed.
   std::vector<detail::FamilyState*> families() const;
@@ -83,6 +91,7 @@ class Registry {
   std::unordered_map<std::string, detail::FamilyState*> by_sample_name_;
   std::mutex refresh_mutex_;  // guards refreshers, and is held while they run
   std::vector<std::function<void()>> refreshers_;
+  std::vector<std::function<void()>> askers_;  // guarded as these
   detail::FamilyState* overflowed_ = nullptr;
 };
 

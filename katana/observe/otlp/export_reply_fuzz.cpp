@@ -5,7 +5,7 @@
 
 #include "katana/base/system/check.hpp"
 #include "katana/base/text/utf8.hpp"
-#include "katana/observe/otlp/traces.hpp"
+#include "katana/observe/otlp/export_message.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace katana;

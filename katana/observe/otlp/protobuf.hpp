@@ -98,12 +98,14 @@ class ProtobufWriter {
     out_.replace(begun - 1, 1, length, digits);
   }
 
- private:
-  void tag(std::uint32_t number, std::uint32_t type) { raw_varint(number << 3 | type); }
+  // An element of a packed field, which begin() and end() enclose.
   void raw_varint(std::uint64_t value) {
     for (; value >= 0x80; value >>= 7) out_ += static_cast<char>(value | 0x80);
     out_ += static_cast<char>(value);
   }
+
+ private:
+  void tag(std::uint32_t number, std::uint32_t type) { raw_varint(number << 3 | type); }
   template <class Word>
   void raw_fixed(Word value) {
     char octets[sizeof value];
@@ -129,8 +131,9 @@ class ProtobufReader {
     return is_good_;
   }
   std::uint32_t number() const noexcept { return number_; }
-  std::uint64_t value() const noexcept { return value_; }  // of a varint, else 0
-  Bytes bytes() const noexcept { return bytes_; }          // of what has a length, else empty
+  std::uint64_t value() const noexcept { return value_; }   // of a varint, else 0
+  Bytes bytes() const noexcept { return bytes_; }           // of what has a length, else empty
+  std::size_t rest() const noexcept { return in_.size(); }  // bytes behind the field
   bool is_good() const noexcept { return is_good_; }
 
  private:

@@ -11,20 +11,13 @@ namespace {
 constexpr std::uint32_t has_is_remote = 0x100;
 constexpr std::uint32_t is_remote = 0x200;
 
-void add_text(ProtobufWriter& out, std::uint32_t field, Bytes key, Bytes value) {
-  const std::size_t attribute = out.begin(field);
-  out.string(1, key);
-  const std::size_t any = out.begin(2);
-  out.string(1, value, true);
-  out.end(any);
-  out.end(attribute);
-}
-
 void add_attribute(ProtobufWriter& out, const trace::SpanRecord& record,
                    const trace::SpanRecord::Attribute& attribute) {
   using Type = trace::SpanRecord::Type;
   const Bytes key(attribute.key, attribute.key_size);
-  if (attribute.type == Type::text) return add_text(out, 9, key, record.text(attribute.text));
+  if (attribute.type == Type::text) {
+    return add_text_attribute(out, 9, key, record.text(attribute.text));
+  }
   const std::size_t whole = out.begin(9);
   out.string(1, key);
   const std::size_t any = out.begin(2);
@@ -67,47 +60,6 @@ void append_span(std::string& spans, const trace::SpanRecord& record, Duration w
   }
   out.fixed32(16, record.context.flags | has_is_remote | (record.parent.is_remote ? is_remote : 0));
   out.end(span);
-}
-
-std::string traces_request(const Resource& resource, const Scope& scope, Bytes spans) {
-  std::string request;
-  request.reserve(spans.size() + 1024);
-  ProtobufWriter out(request);
-  const std::size_t resource_spans = out.begin(1);
-  const std::size_t about = out.begin(1);
-  for (const auto& [key, value] : resource.attributes()) add_text(out, 1, key, value);
-  out.end(about);
-  const std::size_t scope_spans = out.begin(2);
-  const std::size_t recorder = out.begin(1);
-  out.string(1, scope.name);
-  out.string(2, scope.version);
-  out.end(recorder);
-  request += spans;
-  out.string(3, schema_url);
-  out.end(scope_spans);
-  out.string(3, schema_url);
-  out.end(resource_spans);
-  return request;
-}
-
-std::optional<ExportReply> read_reply(Bytes content) {
-  ExportReply reply;
-  ProtobufReader in(content);
-  while (in.next()) {
-    if (in.number() != 1) continue;
-    ProtobufReader partial(in.bytes());
-    while (partial.next()) {
-      if (partial.number() == 1) reply.rejected = static_cast<std::int64_t>(partial.value());
-      if (partial.number() == 2) {
-        reply.message.clear();
-        Bytes message = partial.bytes().substr(0, 200);
-        while (!message.empty()) reply.message += take_character(message);
-      }
-    }
-    if (!partial.is_good()) return std::nullopt;
-  }
-  if (!in.is_good() || reply.rejected < 0) return std::nullopt;
-  return reply;
 }
 
 }  // namespace katana::otlp

@@ -132,7 +132,7 @@ TEST_F(TracesTest, a_request_has_the_resource_and_all_spans) {
     record_.set_name(name);
     append_span(spans, record_, Duration{});
   }
-  const std::string whole = text_of(traces_request(resource, {"katana", "0.2.0"}, spans), 1);
+  const std::string whole = text_of(export_request(resource, {"katana", "0.2.0"}, spans), 1);
   const std::string attribute = text_of(text_of(whole, 1), 1);
   EXPECT_EQ(text_of(attribute, 1), "service.name");
   EXPECT_EQ(text_of(text_of(attribute, 2), 1), "shop");

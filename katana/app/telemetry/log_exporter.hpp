@@ -1,0 +1,87 @@
+// LogExporter: an output of the log that sends its records to a collector.
+//
+//   log's writer ─► LogQueue, at most queue_records_max records ─► one export at a time ─► sent, or
+//                                                                                          dropped
+//
+// Owns       the queue is shared with the output that the log has.
+// Thread     the queue any; the exporter that of its reactor; counts any.
+// Allocates  what waits.
+// Fails      never: what is not sent is counted by its reason. The log does not wait.
+// Invariant  of the records that the output was given each is sent, rejected, dropped or queued.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "katana/app/telemetry/signal_exporter.hpp"
+#include "katana/base/values/instant.hpp"
+#include "katana/observe/log/sink.hpp"
+
+namespace katana::app {
+
+// Records that wait for the exporter, as otlp::LogLayout writes them.
+class LogQueue {
+ public:
+  // Memory of the records that wait, whatever queue_records_max is.
+  static constexpr std::size_t bytes_max = 16 * 1024 * 1024;
+
+  explicit LogQueue(std::size_t records_max) noexcept : records_max_(records_max) {}
+
+  // Whole records. What has no room is dropped, and counted.
+  void put(Bytes records);
+  // The oldest records, at most that many; `count` becomes how many they are.
+  std::string take(std::size_t& count);
+  std::size_t size() const;
+  // Records without room since the last call.
+  std::uint64_t take_dropped() noexcept { return dropped_.exchange(0, std::memory_order_relaxed); }
+  // What is put from here on is dropped and not counted: nobody takes it.
+  void close();
+
+ private:
+  const std::size_t records_max_;
+  mutable std::mutex mutex_;
+  std::deque<std::string> pieces_;  // one record or more
+  std::size_t bytes_ = 0;
+  std::size_t records_ = 0;
+  bool is_closed_ = false;
+  std::atomic<std::uint64_t> dropped_{0};
+};
+
+// The output of a log that fills the queue. Its records are those of `level` and above.
+log::SinkOptions otlp_output(std::shared_ptr<LogQueue> queue, log::Level level);
+
+struct LogExporterOptions {
+  OtlpSenderOptions sender = {};
+  Duration interval = seconds(1);       // between two looks at the queue
+  std::size_t batch_records_max = 512;  // of one export
+};
+
+class LogExporter final : public SignalExporter {
+ public:
+  LogExporter(std::shared_ptr<LogQueue> queue, client::HttpClient http, LogExporterOptions options,
+              log::Logger logger);
+  ~LogExporter() override { queue_->close(); }
+
+  Task<void> run() override;
+  void finish() override { sender_.finish(); }
+  void drop_rest() noexcept override;
+  const OtlpSender& sender() const noexcept override { return sender_; }
+  // Records that wait, with those that are being sent.
+  std::size_t queued() const { return queue_->size() + sending_.load(std::memory_order_relaxed); }
+
+ private:
+  Task<void> send_all();
+
+  const std::shared_ptr<LogQueue> queue_;
+  const LogExporterOptions options_;
+  OtlpSender sender_;
+  std::atomic<std::size_t> sending_{0};
+};
+
+}  // namespace katana::app
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,99 @@
+// MetricsEncoder: what a metrics::Registry holds, as OTLP has it.
+//
+//   counter, observed counter   Sum, monotonic; whole numbers of a counter are integers
+//   gauge                       Gauge
+//   histogram                   Histogram with its bounds
+//   log histogram               ExponentialHistogram, or Histogram with the bounds that /metrics has
+//
+// The fields are those of opentelemetry/proto/metrics/v1/metrics.proto 1.11, by their numbers. Names
+// are those of the registry, without "_total"; units are UCUM's ("s", "By").
+//
+//   MetricsEncoder encoder({.started_ns = …});
+//   for (MetricsMessage& each : encoder.collect(registry, now_ns)) {
+//     if (… sent …) encoder.commit(each);
+//   }
+//
+// Owns       with delta, what has been committed of each series.
+// Borrows    the registry for the call; it is the same at each call.
+// Thread     one at a time.
+// Allocates  what it encodes.
+// Fails      never.
+// Invariant  with delta, what has been committed adds up to what the registry has counted.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "katana/observe/metrics/registry.hpp"
+#include "katana/observe/otlp/protobuf.hpp"
+
+namespace katana::otlp {
+
+// What a point counts (AggregationTemporality). Gauges have none.
+enum class Temporality : std::uint8_t {
+  cumulative,  // everything since the start
+  delta,       // what came since the collection before
+  low_memory,  // delta for counters and histograms, cumulative for observed counters
+};
+// How log histograms are sent.
+enum class HistogramForm : std::uint8_t { exponential, explicit_bounds };
+
+struct MetricsEncoderOptions {
+  Temporality temporality = Temporality::cumulative;
+  HistogramForm histograms = HistogramForm::exponential;
+  std::uint64_t started_ns = 0;                 // of the program, since 1970
+  std::size_t message_bytes_max = 1024 * 1024;  // a message ends with the series that exceeds it
+};
+
+// Metrics of one export.
+struct MetricsMessage {
+  std::string metrics;       // items for export_request()
+  std::size_t points = 0;    // that they have
+  std::uint32_t number = 0;  // in its collection, from 0
+};
+
+class MetricsEncoder {
+ public:
+  // Buckets of one point of an exponential histogram; its scale falls until they suffice.
+  static constexpr std::size_t exponential_buckets_max = 160;
+
+  explicit MetricsEncoder(const MetricsEncoderOptions& options) : options_(options) {}
+
+  // Everything that the registry holds now, as of its last refresh(). `now_ns`: since 1970. With
+  // delta, series that have not changed since are left out.
+  std::vector<MetricsMessage> collect(metrics::Registry& registry, std::uint64_t now_ns);
+  // A message of the last collect() has been taken: with delta, the next one counts from there.
+  void commit(const MetricsMessage& message);
+
+ private:
+  // The figures of a series: of a counter its count; of a histogram its sum and its buckets.
+  struct Figures {
+    double sum = 0;
+    std::vector<std::uint64_t> counts;
+  };
+  struct Series {
+    Figures committed;
+    Figures collected;
+    std::uint64_t committed_ns = 0;  // 0: never
+    std::uint32_t message = 0;       // that has what was collected
+  };
+  class Message;
+
+  void collect_family(metrics::detail::FamilyState& family, std::vector<Series>& known,
+                      Message& message);
+  void read(const metrics::detail::FamilyState& family, std::size_t series);
+  bool subtract(Series& known);
+  void add_point(const metrics::detail::FamilyState& family, std::size_t series,
+                 const Series* known, Message& message) const;
+  bool is_delta(metrics::Kind kind) const noexcept;
+
+  const MetricsEncoderOptions options_;
+  std::vector<std::vector<Series>> known_;  // by family and series; empty without delta
+  std::uint64_t collected_ns_ = 0;
+  Figures now_;  // of the series that is being encoded
+};
+
+}  // namespace katana::otlp
+
+// SPDX-License-Identifier: Apache-2.0
