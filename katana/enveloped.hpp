@@ -1,4 +1,4 @@
-// Values in an object of their own, {"user": …}: Enveloped<"user", T>.
+// Values in their own object, {"user": …}: Enveloped<"user", T>.
 //
 // Links      base
 #pragma once

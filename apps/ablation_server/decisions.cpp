@@ -79,7 +79,7 @@ constexpr Decision of_uring[] = {
      }},
     {"shared_buffers", on_or_off,
      [](Rules& rules, int value) { rules.uring.incremental = value != 0; }},
-    // No output fits a block of one octet, so each goes by a system call of its own.
+    // No output fits a block of one byte, so each goes by its own system call.
     {"staged_output", on_or_off,
      [](Rules& rules, int value) {
        if (value == 0) rules.uring.output_bytes = 1;

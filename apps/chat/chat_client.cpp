@@ -199,7 +199,7 @@ void ChatClient::end(Bytes last_line, Loss otherwise) noexcept {
   loss_ = otherwise;
   hub().leave(*this);
   hub().refill_for_end(*this, otherwise);
-  // Without room for it the peer is not told why; it sees the end.
+  // Without room for it the client is not told why; it sees the end.
   if (!last_line.empty()) (void)put(last_line);
   finish(!last_line.empty());
 }
@@ -222,7 +222,7 @@ bool ChatClient::end_throttle() noexcept {
 }
 
 void ChatClient::meet_deadline() noexcept {
-  // While it is not read, silence is not the peer's doing.
+  // While it is not read, silence is not the client's doing.
   if (paused()) machine_.restart_deadline(now());
   machine_.on_deadline(now());
   for (;;) {

@@ -11,7 +11,7 @@
 //            may come before messages that wait for room.
 //
 // What a client sees, beside "[NAME] text" of others: lines that begin with "* " are the server's,
-// those that begin with "! " say why a line of its own was not accepted.
+// those that begin with "! " say why its own line was not accepted.
 #pragma once
 
 #include <algorithm>
@@ -53,7 +53,7 @@ class ChatClient : protected Member {
   void begin(bool draining);
   // Obeys the lines in `input`, and returns how many bytes are done with.
   std::size_t read(Bytes input) noexcept;
-  // The peer sends no more.
+  // The client sends no more.
   void leave() noexcept;
   // There is room: moves there what waits. False: the reactor has no output blocks.
   bool refill() noexcept { return hub().refill(*this); }

@@ -17,7 +17,7 @@ namespace katana::chat {
 
 class Count {
  public:
-  // relaxed: a number by itself, of which nothing else follows.
+  // relaxed: an independent number.
   void add(std::uint64_t more) noexcept {
     value_.store(value_.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
   }
@@ -34,7 +34,7 @@ class Count {
 };
 
 // Why a message was not delivered to one of its recipients. What an engine had under way when the
-// connection went counts as lost, although the peer may have it: nobody can tell.
+// connection went counts as lost, although the client may have it: that cannot be known.
 enum class Loss : std::uint8_t {
   slow_reader,   // its queue was full: the oldest messages in it went
   disconnected,  // its queue was full, and the policy is to disconnect

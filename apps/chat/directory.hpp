@@ -6,8 +6,8 @@
 // Allocates  when somebody joins or takes a name.
 // Fails      join() when there are rooms_max rooms, take_name() when somebody has it.
 // Invariant  numbers are given in the order of admit(), and no two of the servers of one chat give
-//            the same (set_numbering()). A name is somebody's once; the names USER1, USER2, … are
-//            nobody's to take. A room exists while somebody is in it, the lobby always.
+//            the same (set_numbering()). A name is somebody's once; the names USER1, USER2, …
+//            cannot be taken. A room exists while somebody is in it, the lobby always.
 #pragma once
 
 #include <atomic>
@@ -63,7 +63,7 @@ class RemoteMembers {
 struct ChangedRoom {
   std::string name;           // of the room
   RoomKey key;                // the lobby's if there is no such room any more
-  std::uint32_t members = 0;  // 0: there is no such room any more, or nobody in the lobby
+  std::uint32_t members = 0;  // 0: there is no such room any more, or the lobby is empty
   std::vector<Person> first;  // to come, as many as were asked for
 };
 
@@ -81,7 +81,7 @@ class Directory {
 
   // From here on the number of the connection that is admitted as the nth is n * stride + slot.
   void set_numbering(std::uint32_t stride, std::uint32_t slot) noexcept {
-    // relaxed: whoever is admitted meanwhile has the one or the other.
+    // relaxed: a client admitted meanwhile has the one or the other.
     numbering_.store(std::uint64_t{stride} << 32 | slot, std::memory_order_relaxed);
   }
 
@@ -102,7 +102,7 @@ class Directory {
   static RoomKey lobby() noexcept { return {}; }
   // Nothing: it would be one room too many.
   std::optional<RoomKey> join(Bytes room, unsigned reactor, std::uint64_t number, Bytes name);
-  // True: nobody is left, and the room has ended.
+  // True: no member is left, and the room has ended.
   bool leave(RoomKey room, unsigned reactor, std::uint64_t number);
   // Nothing: there is no such room.
   std::optional<Presence> who(Bytes room, std::size_t names_max) const;
@@ -111,7 +111,7 @@ class Directory {
 
   // False: somebody here has it, or it is of the form USERn. Other servers are not asked.
   bool take_name(Bytes name);
-  // Anybody may take it from here on; nothing happens if nobody had it.
+  // Anybody may take it from here on; nothing happens if it was free.
   void give_name(Bytes name);
   // As who() tells it.
   void rename(RoomKey room, std::uint64_t number, Bytes name);

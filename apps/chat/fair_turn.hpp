@@ -6,14 +6,15 @@
 //
 // A turn holds bytes_max. Three quarters of it are divided by the number of those who wait when the
 // turn begins: somebody who waits alone gets all of them. The last quarter is kept for those who
-// say little: it is divided by the number of those who spoke in the last turn, and whoever has said
-// less than its part of it may speak until the turn is full. So a sender that takes every turn as
-// far as it may leaves room for a line of everybody else, in the turn in which the line arrives.
+// say little: it is divided by the number of those who spoke in the last turn, and a sender that
+// has said less than its part of it may speak until the turn is full. So a sender that takes every
+// turn as far as it may leaves room for a line of everybody else, in the turn in which the line
+// arrives.
 //
-// Nobody starves: those who wait go on in the order in which they began to, those who were refused
-// before they had said a word in front of those who had. Whoever waits because it has had its share
-// has no part of the reserve until it has caught up, and no more of them go on in a turn than have
-// room for a line there, by the last that each has said.
+// No sender starves: those who wait go on in the order in which they began to, those who were
+// refused before they had said a word in front of those who had. A sender that waits because it
+// has had its share has no part of the reserve until it has caught up, and no more of them go on in
+// a turn than have room for a line there, by the last that each has said.
 //
 // Owns       numbers. Lists through its speakers.
 // Borrows    speakers, from wait() until they are let on or forgotten.

@@ -1,4 +1,4 @@
-// What a room's history keeps, tells and forgets, by itself and under several threads.
+// What a room's history keeps, tells and forgets, alone and under several threads.
 #include "apps/chat/history.hpp"
 
 #include <gtest/gtest.h>

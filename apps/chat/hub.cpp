@@ -126,7 +126,7 @@ void Hub::take_name(Member& member, Bytes name) {
   if (member.index_ != Member::nowhere) directory_.rename(member.room_, member.number_, name);
 }
 
-// Nobody here has it any more.
+// No member here has it any more.
 void Hub::lose_name(Bytes name) {
   if (options_.names != nullptr) options_.names->release(name);
   directory_.give_name(name);
@@ -187,7 +187,7 @@ void Hub::let_publish() noexcept {
   if (overflow_batches_ != 0) return;
   fair_turn_.let_on([](Sender& speaker) { static_cast<Member&>(speaker).on_may_publish(); },
                     [](Sender& speaker) { static_cast<Member&>(speaker).on_turn(); });
-  // Those who were let on may have nothing to say after all, and nobody else begin a turn.
+  // Those who were let on may have nothing to say after all, and no other sender begin a turn.
   if (fair_turn_.anybody_waits()) flush_this_turn();
 }
 
@@ -228,7 +228,7 @@ std::size_t Hub::put_line(Member& member, Bytes prefix, Bytes text) {
 
 Hub::Draft& Hub::draft_for(Member& member, std::size_t bytes) {
   LocalRoom& room = rooms_[member.room_.place];
-  // A line that is longer has a batch of its own.
+  // A line that is longer has its own batch.
   if (room.draft != nullptr && room.draft->size + bytes > batch_bytes) seal(room);
   if (room.draft != nullptr) return *room.draft;
   if (spare_drafts_.empty()) {
@@ -540,7 +540,7 @@ void Hub::push_overflow() noexcept {
     do {
       bool ring = false;
       while (pushed < each.overflow.size() && each.relay->push(each.overflow[pushed], ring)) {
-        each.overflow[pushed++].block->drop();  // the relay has a share of its own
+        each.overflow[pushed++].block->drop();  // the relay has its own share
         if (ring) each.to->turn_.post(each.relay->batches_doorbell());
       }
     } while (pushed < each.overflow.size() && !each.relay->wait_for_capacity());

@@ -12,8 +12,9 @@
 //
 // Slow readers: the outbox takes window_bytes, the backlog the rest up to queue_bytes_max in all.
 // Beyond it, by SlowReader, the oldest batches of the backlog go and the member is told how many
-// messages those were, or the member goes. Nobody else notices. What comes to a member in one turn,
-// from here or from other reactors, is less than its queue holds: whoever reads loses nothing.
+// messages those were, or the member goes. Other members do not notice. What comes to a member in
+// one turn, from here or from other reactors, is less than its queue holds: a member that reads
+// loses nothing.
 //
 // Owns       drafts, and batches until their recipients have them.
 // Borrows    members, from join() to remove(); the directory; the turn; the history and who asks
@@ -78,7 +79,7 @@ struct HubOptions {
   std::size_t window_bytes = turn_bytes_most;
   // What is said in one turn; half of it by this reactor's members where there are others. The rest
   // waits for the next, so that what was said is sent before more is read. At most a quarter of
-  // the queue, so that whoever has not read for a moment loses nothing of the next turns.
+  // the queue, so that a member that has not read for a moment loses nothing of the next turns.
   std::size_t turn_bytes_max = turn_bytes_most;
   std::size_t line_bytes_max = 8 * 1024;
   // On their way from one reactor to another.
@@ -86,7 +87,7 @@ struct HubOptions {
   // Whether a room is told who joins and leaves.
   bool notices = false;
   Observer* observer = nullptr;
-  // What was said last in each room, of all hubs; null: nobody is told.
+  // What was said last in each room, of all hubs; null: not told.
   History* history = nullptr;
   // Null: there are no other servers.
   NameAuthority* names = nullptr;
@@ -98,7 +99,7 @@ struct HubOptions {
 // What becomes of a wish for a name.
 enum class Naming : std::uint8_t {
   given,    // the member has it
-  taken,    // somebody has it, or nobody may
+  taken,    // it is taken, or must not be taken
   pending,  // the other servers are asked; Member::on_name_decided() follows
 };
 
@@ -108,7 +109,7 @@ struct HubOrder {
   enum class Kind : std::uint8_t {
     miss,         // `count` messages of other servers in `room` will not come
     decide_name,  // of the claim `count`: `name`, given if `granted`
-    lose_name,    // whoever has `name` has it no more
+    lose_name,    // the member with `name` loses it
     renumber,     // numbers of the slot `count` are of the slot `other`, of `stride` slots
     recall,       // `name` has `count` lines of the history of `room`
   };
@@ -117,7 +118,7 @@ struct HubOrder {
   std::uint64_t count = 0;   // messages, the token of a claim, or a slot
   std::uint64_t other = 0;   // renumber: the slot that they have now
   std::uint64_t stride = 0;  // renumber: of numbers from one connection to the next
-  bool granted = false;      // decide_name: nobody else has it
+  bool granted = false;      // decide_name: no other member has it
   std::string name = {};     // a name, or lines of the history
 };
 
@@ -314,7 +315,7 @@ class Hub {
   FlushMessage flush_message_{*this};
   std::vector<Outgoing> outgoing_;
   std::vector<Incoming> incoming_;
-  std::vector<Relay*> left_for_next_turn_;  // with batches, and nobody rings for them
+  std::vector<Relay*> left_for_next_turn_;  // with batches that are not announced
   std::size_t overflow_batches_ = 0;
   BatchTap* tap_ = nullptr;
   struct Wish {

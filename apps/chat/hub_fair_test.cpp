@@ -7,7 +7,8 @@ namespace katana::chat {
 namespace {
 
 // Clients with lines to say. Within a turn those that waited are read first, in the order that the
-// hub asks for, and then the others in the order in which they came: whoever floods comes first.
+// hub asks for, and then the others in the order in which they came: the flooding sender comes
+// first.
 class FairTest : public HubTest {
  protected:
   explicit FairTest(const HubOptions& options = small_options(), unsigned reactors = 1)
@@ -180,7 +181,7 @@ TEST_F(FairTest, a_flooder_in_one_room_does_not_delay_another_room_of_the_reacto
 }
 
 TEST_F(FairTest, a_line_that_found_the_turn_full_is_in_the_next) {
-  for (int count = 0; count < 30; ++count) flooder(6000);  // nobody knows them yet
+  for (int count = 0; count < 30; ++count) flooder(6000);  // they are not known yet
   Client& honest = client();
   TestMember& reader = add();
   honest.lines.emplace_back("now");
@@ -219,7 +220,7 @@ TEST_F(FairRelayTest, a_flooder_on_one_reactor_does_not_keep_another_reactor_s_m
   std::size_t heard_lines = 0;
   std::size_t flooded_bytes = 0;
   for (std::size_t turns = 0; turns < 60; ++turns) {
-    // Both senders are three turns ahead of the reader's reactor in each of its own.
+    // Both senders are three turns ahead of the reader's reactor, each in its own reactor.
     for (int ahead = 0; ahead < 3; ++ahead) {
       if (ahead == 0) honest.lines.emplace_back("now");
       for (TestMember* const each : std::exchange(woken_, {})) {

@@ -1,6 +1,6 @@
 // TestTurn, TestMember and HubTest: hubs without reactors, connections or time.
 //
-// Owns       the fixture owns everything; a test decides when a turn ends and what a peer takes.
+// Owns       the fixture owns everything; a test decides when a turn ends and what a client takes.
 // Thread     one.
 // Invariant  nothing happens but what a test asked for.
 #pragma once
@@ -59,7 +59,7 @@ class TestMember final : public Member {
     std::array<iovec, 256> parts;
     return box_->gather(parts);
   }
-  // The peer takes so many bytes, and the hub hears of it when that was all.
+  // The client takes so many bytes, and the hub hears of it when that was all.
   std::string take(std::size_t count = SIZE_MAX) {
     std::string all;
     box_->for_each_pending([&all](Bytes bytes, const Retained*) { all += bytes; });

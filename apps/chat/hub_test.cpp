@@ -246,7 +246,7 @@ TEST_F(NoticesTest, others_are_told_who_comes_and_goes) {
 
 // ---- slow readers ------------------------------------------------------------------------------
 
-// Twelve thousand bytes, in a batch of their own.
+// Twelve thousand bytes, in their own batch.
 void say_much(Hub& hub, TestMember& sender, char letter) {
   hub.publish(sender, std::string(6000, letter));
   hub.publish(sender, std::string(6000, letter));
@@ -478,7 +478,7 @@ TEST_F(RelayTest, members_on_other_reactors_get_the_same_bytes_in_the_same_order
   hub().publish(sender, "two");
   turns_[0].run_deferred();
   EXPECT_EQ(turns_[1].posted(), 1U);  // rung for once
-  EXPECT_EQ(turns_[2].posted(), 0U);  // nobody is there
+  EXPECT_EQ(turns_[2].posted(), 0U);  // the room is empty
   EXPECT_TRUE(there.outbox().empty());
   turns_[1].run_posted();
   std::array<iovec, 2> one;
@@ -562,7 +562,7 @@ TEST_F(RelayTest, members_that_end_get_what_was_left_for_the_next_turn) {
   EXPECT_EQ(hub(1).counters().due.value(), 2U);
   hub(1).flush_for_end();
   EXPECT_EQ(reader.take_all().size(), 4 * 8009U);
-  EXPECT_EQ(turns_[1].posted(), 0U);  // nobody is asked for what was taken
+  EXPECT_EQ(turns_[1].posted(), 0U);  // no sender is asked for what was taken
 }
 
 TEST_F(RelayTest, what_is_on_its_way_to_a_room_that_is_gone_reaches_nobody) {

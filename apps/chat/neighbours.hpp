@@ -19,7 +19,7 @@ class NameAuthority {
   // Whether somebody has the name there. Hub::order() brings the answer to the hub of that index,
   // with the token: soon, whatever becomes of the others.
   virtual void claim(unsigned hub, std::uint64_t token, Bytes name) = 0;
-  // Nobody here has it any more.
+  // No member here has it any more.
   virtual void release(Bytes name) = 0;
 
  protected:

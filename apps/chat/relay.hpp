@@ -52,7 +52,7 @@ class Relay {
 
   // What take() leaves to do.
   struct Taken {
-    bool more;  // perhaps: nobody rings for it, so it is to be asked for
+    bool more;  // perhaps: it is not announced, so it is to be asked for
     bool ring;  // post writable_doorbell() to the sender
   };
   // Calls `take(Relayed)` for each batch, until that is false.
@@ -94,7 +94,7 @@ class Relay {
 
   // Everything was taken. False: more was pushed before it could be rung for.
   bool await_ring(std::uint32_t begin) noexcept {
-    // seq_cst: whoever pushes after this sees it and rings, or this sees what it pushed.
+    // seq_cst: a thread that pushes after this sees it and rings, or this sees what it pushed.
     rung_.store(false, std::memory_order_seq_cst);
     if (begin == end_.load(std::memory_order_seq_cst)) return true;
     return rung_.exchange(true, std::memory_order_seq_cst);  // true: it has rung by now
@@ -108,7 +108,7 @@ class Relay {
   std::unique_ptr<Relayed[]> ring_;
   Doorbell batches_doorbell_;
   Doorbell writable_doorbell_;
-  // The two sides write to lines of their own.
+  // The two sides write to their own lines.
   alignas(64) std::atomic<std::uint32_t> begin_ = 0;
   alignas(64) std::atomic<std::uint32_t> end_ = 0;
   alignas(64) std::atomic<bool> rung_ = false;

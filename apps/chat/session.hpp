@@ -1,4 +1,4 @@
-// ChatSession: a talk on a connection of its own, whose bytes are the lines.
+// ChatSession: a talk on its own connection, whose bytes are the lines.
 //
 // Owns       the talk.
 // Thread     its reactor's.

@@ -5,7 +5,7 @@
 // Thread     any: its calls are coroutines of the reactor that makes them.
 // Allocates  what the database and JSON do.
 // Fails      every call gives a reply: a problem document where something is wrong.
-// Invariant  a document that was acknowledged is on the disk, and reads back octet by octet.
+// Invariant  a document that was acknowledged is on the disk, and reads back byte by byte.
 #pragma once
 
 #include <chrono>

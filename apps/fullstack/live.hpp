@@ -8,7 +8,7 @@
 // Thread     add_to() one.
 // Allocates  once a second.
 // Fails      never: what cannot be read keeps its last value.
-// Invariant  it asks and never waits: nobody who serves requests is slower because of it.
+// Invariant  it asks and never waits: it does not slow down requests.
 #pragma once
 
 #include <condition_variable>

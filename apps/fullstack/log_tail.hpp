@@ -1,10 +1,10 @@
-// LogTail: the latest lines of the log, for whoever wants to look on.
+// LogTail: the latest lines of the log.
 //
 // Owns       the lines, of which it keeps the latest ones.
 // Thread     write() the log's writer; since() any.
 // Allocates  for the first lines; the memory is that of lines_kept_max × line_bytes_max at most.
 // Fails      never.
-// Invariant  lines have numbers, so that nobody is told one twice, and who was overtaken knows.
+// Invariant  lines have numbers, so that no reader gets one twice, and who was overtaken knows.
 #pragma once
 
 #include <array>

@@ -105,7 +105,7 @@ Result<void> remember_device(Reply& reply, const Door& door, const Request& requ
   return set_cookie(reply, cookie);
 }
 
-// Takes as long for a name that nobody has, and says the same of it.
+// Takes as long for an unknown name, and says the same of it.
 Task<Result<Reply>> log_in(Door door, Request request, FormFields<Credentials> given,
                            FromContext<UserSession> session) {
   const Result<std::string> token = co_await sessions::form_token(session);

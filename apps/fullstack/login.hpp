@@ -1,4 +1,4 @@
-// Login: who may use the API, where login.enabled is set: whoever has logged in reads, and editors
+// Login: who may use the API, where login.enabled is set: logged-in users read, and editors
 // change.
 //
 //   GET  /login             a page with the ways to log in

@@ -89,7 +89,7 @@ openapi::Document described() {
   return document;
 }
 
-// A document of its own: whoever follows links would take one user for two.
+// Its own document: a client that follows links would take one user for two.
 openapi::Document described_at_root() {
   openapi::Document document(info("The users of /api/users under /users: the same users, with "
                                   "Location and Link as they were asked for."),
@@ -114,7 +114,7 @@ struct Health {
 };
 KATANA_DESCRIBE(Health, (status, pattern("[a-z]+"), help("pass or fail")), checks)
 
-// What is served beside the API, described for whoever reads the document.
+// What is served beside the API, described for readers of the document.
 void describe_operations(openapi::Document& document) {
   const auto add = [&document](std::string_view path, std::string id, std::string summary,
                                std::string description, std::vector<openapi::ReplyWords> replies) {

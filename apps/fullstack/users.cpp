@@ -157,7 +157,7 @@ namespace {
 
 const openapi::ReplyField etag{.name = "ETag",
                                .description = "The version of the user, for If-Match."};
-// In words, not as a parameter: whoever tries out what a parameter may be has no tag that fits.
+// In words, not as a parameter: a tool that tries out values of a parameter has no tag that fits.
 const std::string if_match =
     "With If-Match (RFC 9110 §13.1.1) the change is made only if the user still has one of these "
     "entity tags.";

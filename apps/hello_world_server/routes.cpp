@@ -25,7 +25,7 @@ Json<Greeting> json() { return {.value = {.message = "Hello, World!"}}; }
 
 Reply greet(Path<std::string> name) { return Reply::text(format_text("Hello, {}!", *name)); }
 
-// `n` octets in bounded memory: made as the peer takes them.
+// `n` bytes in bounded memory: made as the client takes them.
 Reply bytes(Path<std::uint64_t> n) {
   constexpr std::uint64_t bytes_max = std::uint64_t{1} << 40;
   if (*n > bytes_max) return problem(400, "At most 1099511627776 bytes can be asked for.");
@@ -45,7 +45,7 @@ Reply bytes(Path<std::uint64_t> n) {
                        });
 }
 
-// The first octets are held back: when content turns out to be malformed early, the peer gets a
+// The first bytes are held back: when content turns out to be malformed early, the client gets a
 // proper refusal instead of a reply that breaks off.
 Task<void> echo(Request request, ContentReader content, ReplyWriter reply) {
   constexpr std::size_t held_bytes = 64 * 1024;
@@ -66,7 +66,7 @@ Task<void> echo(Request request, ContentReader content, ReplyWriter reply) {
   }
 }
 
-// Sends every message back. One that finds the queue full waits, and the peer with it.
+// Sends every message back. One that finds the queue full waits, and the client with it.
 class SocketEcho final : public WebSocketHandler {
  public:
   void on_message(WebSocket& socket, Bytes payload, MessageKind kind) override {

@@ -74,7 +74,7 @@ Result<Child> Child::start(const std::vector<std::string>& command, int listener
     return fail(Code::unavailable, fmt::format("cannot run '{}': {}", command[0],
                                                std::generic_category().message(number)));
   }
-  setpgid(process, process);  // as the child does: whoever is first
+  setpgid(process, process);  // as the child does: the first one counts
   return Child(process);
 }
 

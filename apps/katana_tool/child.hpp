@@ -1,4 +1,4 @@
-// Child: a process that was started, in a group of its own, and is ended with its owner.
+// Child: a process that was started, in its own group, and is ended with its owner.
 //
 // Owns       the process group.
 // Thread     one.
@@ -35,7 +35,7 @@ class Child {
   // Readable when it has ended.
   int descriptor() const noexcept { return descriptor_; }
   void signal(int number) noexcept;
-  // Another process of the group is the program from now on; the one before ends by itself.
+  // Another process of the group is the program from now on; the one before ends on its own.
   void replace(pid_t process) noexcept;
   // After it has ended: "exit status 1", "signal 11 (Segmentation fault)"; empty: exit status 0.
   std::string reap();

@@ -32,7 +32,7 @@ struct SqlFlags {
 // Of the configurations that one folder has (Debug, Release), some may never have been built.
 bool is_built(const std::string& path) {
   const auto text = read_file(path);
-  if (!text) return true;  // which is an error of its own
+  if (!text) return true;  // which is its own error
   const auto target = sql::Target::parse(*text, path);
   std::error_code ignored;
   return !target || std::ranges::any_of(target->objects, [&](const std::string& object) {

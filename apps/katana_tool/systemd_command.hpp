@@ -1,6 +1,6 @@
 // katana add systemd: the units by which systemd runs the program of the project here.
 //
-//   systemd/NAME.service   a user of its own, hardened, with watchdog and reload
+//   systemd/NAME.service   its own user, hardened, with watchdog and reload
 //   systemd/NAME.socket    its port, held while the program restarts
 //
 // Owns       nothing.

@@ -26,7 +26,7 @@ std::string token_of(std::string id) {
                                         .expires_at = Timestamp(std::chrono::seconds(4102444800))});
 }
 
-// With a database of its own, and an internet that has an issuer of tokens and one page.
+// With its own database, and an internet that has an issuer of tokens and one page.
 class BookmarksTest : public ::testing::Test {
  protected:
   TestReply add(const std::string& url) {

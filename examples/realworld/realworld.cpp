@@ -228,7 +228,7 @@ std::string slug_of(const std::string& title) {
   return slug.empty() ? "article" : slug;
 }
 
-// One that no other article has; "feed" is a path of its own. The transaction keeps it free.
+// One that no other article has; "feed" is another path. The transaction keeps it free.
 Answer<std::string> free_slug(const Transaction& within, std::string title, std::int64_t id) {
   std::string slug = slug_of(title);
   KATANA_CO_TRY(const auto others,

@@ -31,8 +31,8 @@
 //
 // Owns       all of it.
 // Thread     one: main's. Blocks SIGINT, SIGTERM and SIGHUP from start() on, and ignores SIGPIPE.
-//            From start() on nobody but the user may change a file that the process makes, and
-//            nobody but the user and the group may read it (umask 027; a stricter one stays). What
+//            From start() on only the user may change a file that the process makes, and only
+//            the user and the group may read it (umask 027; a stricter one stays). What
 //            else the process gives up, the settings `process` say: see process_rules.hpp.
 // Allocates  at the start, at a reload and at the end.
 // Fails      start() gives the Error of the part that failed, which names it, what it needed and

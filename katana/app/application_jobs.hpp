@@ -33,7 +33,7 @@ struct ApplicationJobsPlace {
   metrics::Registry& metrics;              // katana_job_… are registered here
   metrics::HealthChecks& checks;           // each enabled job adds one
   jobs::JobLock* lock = nullptr;           // null: a job that needs one does not start
-  FailureObserver* failures = nullptr;     // told of failed runs; null: nobody
+  FailureObserver* failures = nullptr;     // told of failed runs; null: none
   log::Logger logger = {};                 // of starts, ends and retries; default: discards
   std::optional<std::uint64_t> seed = {};  // of the jitter; none: by chance
 };

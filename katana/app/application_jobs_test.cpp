@@ -1,4 +1,4 @@
-// Jobs and spawned work of a whole program, on real sockets and clocks and in a folder of its own.
+// Jobs and spawned work of a whole program, on real sockets and clocks and in its own folder.
 // What takes time is virtual in stores/jobs/job_runner_test.cpp; here jobs tick each ten
 // milliseconds.
 #include "katana/app/application_jobs.hpp"

@@ -30,7 +30,7 @@ struct ApplicationQueuesPlace {
   net::Reactor& reactor;                     // on which the handlers run
   metrics::Registry& metrics;                // katana_queue_… are registered here
   metrics::HealthChecks& checks;             // the queue's health check is added here
-  FailureObserver* failures = nullptr;       // told of failed attempts; null: nobody
+  FailureObserver* failures = nullptr;       // told of failed attempts; null: none
   log::Logger logger = {};                   // of attempts and dead jobs; default: discards
   std::optional<std::uint64_t> seed = {};    // of jitter; none: by chance
   Duration drain_timeout = {};               // http.drain_timeout: jobs are given back before

@@ -1,4 +1,4 @@
-// Application: a whole program in this process, on real sockets and in a folder of its own.
+// Application: a whole program in this process, on real sockets and in its own folder.
 #include "katana/app/application.hpp"
 #include "katana/http/client/http_client.hpp"
 #include "katana/identity/sessions/sessions.hpp"
@@ -69,7 +69,7 @@ class ApplicationTest : public testing::Test {
   std::filesystem::path folder_;
 };
 
-// The service that it asks is itself; the other is nobody.
+// The service that it asks is itself; the other does not exist.
 TEST_F(ApplicationTest, it_is_not_ready_while_a_service_that_it_needs_does_not_answer) {
   write("port: 0\n",
         "monitor: {upstreams: {billing: {url: 'http://127.0.0.1:1/health', fresh_for: 0s}}}\n");

@@ -124,7 +124,7 @@ auth::Authentication Authentication::bearer() const {
   options.scopes = settings_.scopes;
   options.cached_tokens_max = settings_.cached_tokens_max;
   options.cached_bytes_max = settings_.cached_bytes_max;
-  // Whoever sends tokens may not fill the log with them.
+  // Clients that send tokens must not fill the log with them.
   options.on_refused = [logger = logger_, limit = std::make_shared<log::RateLimit>(
                                               20, seconds(10))](const jose::Refusal& refusal) {
     logger.info(*limit, "refused: {}", refusal.describe());

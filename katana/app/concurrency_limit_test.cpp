@@ -1,4 +1,4 @@
-// One concurrency limit, and reactors on threads of their own: places that go from one to another.
+// One concurrency limit, and reactors on their own threads: places that go from one to another.
 #include "katana/http/middleware/concurrency_limit.hpp"
 
 #include <gtest/gtest.h>
@@ -102,7 +102,7 @@ TEST(ConcurrencyLimitTest, who_waits_is_let_on_when_it_is_raised_and_a_lower_one
     while (running < 3) std::this_thread::yield();
     options.running_max = 1;
     limit.set(options);
-    ends = 2;  // two end, and nobody takes their places
+    ends = 2;  // two end, and their places stay free
     while (limit.statistics().running > 1) std::this_thread::yield();
     EXPECT_EQ(limit.statistics().waiting, 2u);
     ends = 3;

@@ -53,7 +53,7 @@ struct DatabaseDriver {
   Result<database::Database> (*open)(std::string_view rest, const DatabaseSettings& settings,
                                      std::vector<database::Migration> migrations,
                                      const database::Opening& opening);
-  // Null: this kind of database notifies nobody.
+  // Null: this kind of database has no notifications.
   Result<std::unique_ptr<DatabaseListener>> (*listen)(std::string_view rest,
                                                       const DatabaseSettings& settings,
                                                       const std::string& channel,
@@ -78,8 +78,8 @@ class DatabaseDrivers {
                                   const database::Opening& opening = {}) const;
   // The scheme of the URL, as a literal; empty where open() fails.
   std::string_view scheme(std::string_view url) const;
-  // Null where the database notifies nobody. `observer`: told of outages, by any thread. REQUIRES
-  // that check() passed.
+  // Null where the database has no notifications. `observer`: told of outages, by any thread.
+  // REQUIRES that check() passed.
   Result<std::unique_ptr<DatabaseListener>> listen(const DatabaseSettings& settings,
                                                    const std::string& channel,
                                                    OnDatabaseNotification f,

@@ -9,7 +9,7 @@
 //
 // Owns       functions.
 // Borrows    what they refer to, until the application has stopped.
-// Thread     one: that which starts, turns and stops.
+// Thread     one: the one that starts, turns and stops.
 // Allocates  as functions do.
 // Fails      by what the functions return, as start() of the application does.
 #pragma once

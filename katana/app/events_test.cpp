@@ -1,5 +1,5 @@
-// Server-sent events across threads: readers on several reactors, publishers on threads of their
-// own, and a server that ends while they publish.
+// Server-sent events across threads: readers on several reactors, publishers on their own
+// threads, and a server that ends while they publish.
 #include <gtest/gtest.h>
 
 #include <atomic>

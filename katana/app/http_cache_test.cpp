@@ -1,4 +1,4 @@
-// One HttpCache, and reactors on threads of their own: a client is never answered with a page that
+// One HttpCache, and reactors on their own threads: a client is never answered with a page that
 // was there before a change that it knows to be done.
 #include "katana/http/middleware/http_cache.hpp"
 

@@ -21,7 +21,7 @@ using testing::HasSubstr;
 
 class HttpCheckTest : public testing::Test {
  protected:
-  // `asks` is given the server's URL, on a thread of its own.
+  // `asks` is given the server's URL, on its own thread.
   void serve(const std::function<void(const std::string&)>& asks) {
     router.get("/well", [this] {
       ++asked;

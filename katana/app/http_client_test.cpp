@@ -1,4 +1,4 @@
-// HttpClient against servers of our own: real sockets, threads, TLS, and handlers that ask others.
+// HttpClient against our own servers: real sockets, threads, TLS, and handlers that ask others.
 #include "katana/http/client/http_client.hpp"
 
 #include <gmock/gmock.h>
@@ -50,7 +50,7 @@ class HttpClientHostTest : public testing::Test {
     router.get("/long", [] { return Reply::text(Text(std::string(long_bytes, 'x'))); });
     router.post("/echo", &echo);
   }
-  // `clients` are given the server's port, and a reactor of that kind, on a thread of their own.
+  // `clients` are given the server's port, and a reactor of that kind, on their own thread.
   void serve(server::EngineKind kind,
              const std::function<void(std::uint16_t, net::Reactor&)>& clients) {
     auto service = std::move(router).build();
@@ -259,7 +259,7 @@ TEST_F(HttpClientHostTest, a_server_that_cannot_prove_its_name_gets_no_request) 
   });
 }
 
-// A proxy for one tunnel, on a thread of its own; it ends when both sides have.
+// A proxy for one tunnel, on its own thread; it ends when both sides have.
 class TunnelProxy {
  public:
   explicit TunnelProxy(std::uint16_t to) : listener_(::socket(AF_INET, SOCK_STREAM, 0)) {
@@ -342,7 +342,7 @@ TEST_P(HttpClientEngines, tls_goes_through_the_tunnel_of_a_proxy_to_the_server_i
   });
 }
 
-// Before TLS has agreed on a protocol nobody knows how many connections a burst needs.
+// Before TLS has agreed on a protocol it is unknown how many connections a burst needs.
 TEST_F(HttpClientHostTest, a_burst_to_a_server_of_http2_shakes_hands_once_and_http1_still_does) {
   use_tls();
   for (const bool http2 : {true, false}) {
@@ -376,7 +376,7 @@ TEST_F(HttpClientHostTest, the_next_connection_resumes_unless_it_is_to_another_n
       {.chain_text = both.certificate_text(), .key_text = both.key_text()}};
   serve(server::EngineKind::epoll_edge, [](std::uint16_t port, net::Reactor& reactor) {
     HttpClientOptions made = trusting(both);
-    made.idle_max = 0;  // each request has a connection of its own
+    made.idle_max = 0;  // each request has its own connection
     const auto http = HttpClient::make(made);
     const std::string at = ":" + std::to_string(port) + "/hello";
     const auto ask = [&](const HttpClient& asked, const std::string& name) {

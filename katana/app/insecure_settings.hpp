@@ -31,8 +31,8 @@ std::vector<InsecureSetting> insecure_settings(const ApplicationSettings& settin
 
 // Of those, what is about files that hold secrets: keys, passwords, the configuration.
 //
-// Such a file belongs to the program's user or to root. Nobody else may read it, but of a file of
-// root its group may, as PostgreSQL and Debian's ssl-cert have it. Nobody else may write it.
+// Such a file belongs to the program's user or to root. No other user may read it, but of a file of
+// root its group may, as PostgreSQL and Debian's ssl-cert have it. No other user may write it.
 std::vector<InsecureSetting> exposed_files(const ApplicationSettings& settings,
                                            const InsecureFacts& facts);
 

@@ -113,7 +113,7 @@ void serve(int socket, const server::ReplacementCommand& command) {
   prctl(PR_SET_NAME, "katana-launcher");
   sigset_t all;
   sigfillset(&all);
-  sigprocmask(SIG_SETMASK, &all, nullptr);  // it ends with its program, whoever is told to end
+  sigprocmask(SIG_SETMASK, &all, nullptr);  // it ends with its program
   const auto kept = static_cast<unsigned>(socket);
   constexpr unsigned first = STDERR_FILENO + 1;
   (void)::close_range(kept + 1, ~0U, 0);

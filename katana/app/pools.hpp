@@ -30,7 +30,7 @@ class Pools {
                                              FailureObserver* failures = nullptr,
                                              bool stopped = false);
 
-  // For work without a pool of its own.
+  // For work without its own pool.
   thread::Pool& work() const noexcept { return *work_; }
   Result<thread::Pool*> at(const std::string& name) const;
   const std::vector<std::unique_ptr<thread::Pool>>& all() const noexcept { return pools_; }

@@ -5,7 +5,7 @@
 //   finish_start()  once it has started: what only a start needs goes, too
 //
 // Owns       the identity, and what it says of itself.
-// Thread     one: that which starts the program, while there is no other.
+// Thread     one: the one that starts the program, while there is no other.
 // Allocates  yes.
 // Fails      with the setting, its value and the remedy. What this kernel cannot enforce is no
 //            failure but a warning.

@@ -140,7 +140,7 @@ TEST(ProcessRules, mistakes_name_the_setting) {
   EXPECT_THAT(error_of({.umask = "9"}), HasSubstr("process.umask '9'"));
 }
 
-// ThreadSanitizer has calls and threads of its own, and forbids threads behind a fork.
+// ThreadSanitizer has its own calls and threads, and forbids threads behind a fork.
 class InProcess : public testing::Test {
  protected:
   void SetUp() override {

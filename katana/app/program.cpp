@@ -23,7 +23,7 @@
 namespace katana::app {
 namespace {
 
-// Before the first thread: whoever is made later inherits it.
+// Before the first thread: later threads inherit it.
 void block_signals() {
   sigset_t set;
   sigemptyset(&set);

@@ -10,7 +10,7 @@
 namespace katana::app {
 namespace {
 
-// Ignored when it fails: whoever opens the file says why that cannot be done.
+// Ignored when it fails: opening the file reports why that cannot be done.
 void make_folder_of(const std::string& file) {
   std::error_code failure;
   const auto folder = std::filesystem::path(file).parent_path();

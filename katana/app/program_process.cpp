@@ -50,7 +50,7 @@ Result<void> Program::make_launcher() {
   return {};
 }
 
-// What may be started by whom: the launcher, if there is one, the program itself, or nobody.
+// What may be started by whom: the launcher, if there is one, the program itself, or neither.
 void Program::prepare_restart(server::HttpServerOptions& options,
                               const ApplicationSettings& settings) {
   options.restart = settings.restart;

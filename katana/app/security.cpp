@@ -179,8 +179,8 @@ void Security::register_in(registry::Registry& registry) {
   }
 }
 
-// A warning: what was refused is known when somebody acts again, and nobody would if this process
-// were sent nothing.
+// A warning: what was refused is known at the next action, which never comes if this process
+// gets no requests.
 Result<void> Security::add_checks(metrics::HealthChecks& checks) const {
   if (audit_ == nullptr) return {};
   return checks.add({.name = "audit log",

@@ -75,7 +75,7 @@ Result<ServiceManager> ServiceManager::make(const Variables& variables, int proc
     if (auto number = number_in(variables, name); !number) return std::unexpected(number.error());
   }
   const auto number = [&](const char* name) { return *number_in(variables, name); };
-  // Without a process id the watchdog is for whoever hears of it (sd_watchdog_enabled(3)).
+  // Without a process id the watchdog is for any process that hears of it (sd_watchdog_enabled(3)).
   if (number("WATCHDOG_PID").value_or(process_id) == process_id) {
     made.watchdog_ = microseconds(number("WATCHDOG_USEC").value_or(0));
   }

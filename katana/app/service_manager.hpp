@@ -9,7 +9,7 @@
 // Where these are not set nothing is done, so that a program need not ask.
 //
 // Owns       the datagram socket.
-// Borrows    the listening sockets: descriptors of this process that nobody else uses.
+// Borrows    the listening sockets: descriptors of this process without another user.
 // Thread     notify() any; the rest one.
 // Allocates  at construction, and for each notification.
 // Fails      make() names the variable that is wrong; notify() the socket, and nothing is changed.
@@ -42,7 +42,7 @@ class ServiceManager {
   ServiceManager& operator=(ServiceManager&& other) noexcept;
   ~ServiceManager();
 
-  // Lines of sd_notify(3): "READY=1\nSTATUS=…". Nobody listens: nothing is done.
+  // Lines of sd_notify(3): "READY=1\nSTATUS=…". No listener: nothing is done.
   Result<void> notify(std::string_view lines) const;
   Result<void> ready(std::string_view status) const;
   // The same of a program that SIGUSR2 restarts: for `katana dev`.

@@ -3,7 +3,7 @@
 // settings.hpp does without them: what a program's configuration makes of a group is its table
 // (data/config/table.hpp), which settings.cpp has. This header is for sources that look at a
 // description themselves, or derive one from it (KATANA_DESCRIBE_DERIVED). Those of groups with
-// headers of their own are in settings_parts_descriptions.hpp.
+// their own headers are in settings_parts_descriptions.hpp.
 //
 // Owns       nothing.
 // Thread     any.

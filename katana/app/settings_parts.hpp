@@ -1,4 +1,4 @@
-// Settings parts: the groups of Settings that have headers of their own, and their tables.
+// Settings parts: the groups of Settings that have their own headers, and their tables.
 //
 // Owns       values only.
 // Thread     values.

@@ -42,7 +42,7 @@ struct ClientExchange {
   bool is_tunnel = false;         // upgraded: content is bytes of the other protocol, both ways
   std::function<void()> on_more;  // content of a tunnel has come
 
-  // What is wrong with a whole reply, whatever its status; empty: nothing. Null: nobody asks.
+  // What is wrong with a whole reply, whatever its status; empty: nothing. Null: not asked for.
   std::function<std::string(const TestReply&)> judge;
   bool content_was_taken = false;  // some of it
 

@@ -110,7 +110,7 @@ std::string ContractCheck::judge_described(const RecordedExchange& exchange,
       of_request);
   const bool is_known = operation.says_of(reply.status());
   const bool is_refused = reply.status() >= 400;
-  // Whoever checks requests by the description refuses them, whether it describes that or not.
+  // A check of requests by the description refuses them, whether it describes that or not.
   const bool is_judged = is_known || (!openapi::is_status_of_any_server(reply.status()) &&
                                       (!is_refused || of_request.empty()));
   openapi::Violations of_reply;

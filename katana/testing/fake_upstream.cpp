@@ -148,7 +148,7 @@ struct FakeUpstream::Core {
     server.loop().add_before(*reactor);
     server.loop().upstreams()[origin] = reactor->port(0);
   }
-  // The name stays known: whoever connects is refused.
+  // The name stays known: connections are refused.
   void go_down() {
     if (!reactor) return;
     server.loop().remove(*reactor);

@@ -4,7 +4,7 @@
 //   testing::TestServer server(make(), {.faults = testing::Faults().fragments(), .seed = 7});
 //   .faults = testing::Faults().slow_network(milliseconds(80)).short_writes()
 //
-// What a client does by itself is not here: PendingReply::reset(), half_close() and
+// What a client does alone is not here: PendingReply::reset(), half_close() and
 // pause_reading(), and TestOptions::reset_after_bytes.
 //
 // Owns       numbers.

@@ -20,7 +20,7 @@
 // Owns       the service, a reactor, the network, and its clients' connections.
 // Thread     one; handlers run on it, within the calls.
 // Allocates  freely: a test's tool.
-// Fails      never by itself; a request without a whole reply gives a TestReply that says why, with
+// Fails      never directly; a request without a whole reply gives a TestReply that says why, with
 //            the request, what came and the seed.
 // Invariant  time passes only within calls; the same options and calls give the same run, unless
 //            handlers wait for threads.

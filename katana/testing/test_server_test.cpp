@@ -252,7 +252,7 @@ std::string test_of_people(int number) {
   return gone.status() == 404 ? "" : gone.describe();
 }
 
-// Each with a server of its own, as tests are written. What it takes is printed, not judged: the
+// Each with its own server, as tests are written. What it takes is printed, not judged: the
 // sanitizers' builds run it, too.
 TEST(TestServer, a_thousand_tests_of_a_service_run) {
   const auto begin = std::chrono::steady_clock::now();

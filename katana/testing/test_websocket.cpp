@@ -70,7 +70,7 @@ struct TestWebSocket::Inner {
     machine.emplace(context, now(), is_compressed ? deflate.window_bits : 0);
     take();
   }
-  // Of this client, which has no timers of its own: only the order of moments counts.
+  // Of this client, which has no timers: only the order of moments counts.
   Instant now() const noexcept { return Instant{}; }
   bool is_connected() const noexcept { return state().connection != nullptr && state().is_tunnel; }
 

@@ -5,7 +5,7 @@
 
 namespace katana::chat_load {
 
-// calloc: pages that nobody writes to cost nothing, and there may be many.
+// calloc: untouched pages cost nothing, and there may be many.
 Ledger::Ledger(std::uint32_t receivers, std::uint32_t senders)
     : senders_(senders),
       delivered_to_(receivers),

@@ -301,7 +301,7 @@ bool Worker::is_settled(std::int64_t now) const {
   for (const Connection& each : connections_) {
     if (each.receives) expected += sent - each.written;
   }
-  // With nobody to tell us, what was sent still has to be read by the server before we go.
+  // Without a reply, what was sent still has to be read by the server before we go.
   if (expected > 0 &&
       ledger_->delivered() + statistics_.told_dropped + statistics_.told_lost >= expected) {
     return true;

@@ -4,8 +4,8 @@
 // Owns       the server started last, until another is wanted or the program ends.
 // Thread     one, as Google Benchmark's main thread.
 // Allocates  freely, outside of what is timed.
-// Fails      a benchmark whose server does not start, or whose work was not done, is an error of
-//            its own (SkipWithError); the others go on.
+// Fails      a benchmark whose server does not start, or whose work was not done, is its own
+//            error (SkipWithError); the others go on.
 // Invariant  what is compared is run in rounds, A B C A B C, in servers that all live meanwhile; a
 //            ratio is the median of those within a round.
 #pragma once

@@ -50,7 +50,7 @@ struct Driven {
 
 Driven drive(const katana::lab::ServerProcess& server, const Drive& what);
 
-// One request on a connection of its own; the content of a 2xx reply, or empty.
+// One request on its own connection; the content of a 2xx reply, or empty.
 std::string fetch(std::uint16_t port, const Ask& ask);
 // A number of GET /statistics.
 double statistic(std::uint16_t port, std::string_view key);

@@ -96,7 +96,7 @@ Work work_of(const ServerProcess& server) {
 void endpoint(benchmark::State& state, const ServerCommand& command, const AsksOf& asks_of) {
   ServerProcess* const server = kept_server(state, command);
   if (server == nullptr) return;
-  // Who fills the table first writes a statement of its own; it is not the request's.
+  // Who fills the table first writes its own statement; it is not the request's.
   std::vector<Ask> asks = asks_of(*server, static_cast<std::uint64_t>(state.max_iterations));
   const Work before = work_of(*server);
   time_requests(state, command,

@@ -19,7 +19,7 @@ cpu_set_t server_cpus() noexcept;
 bool shared_cpus() noexcept;
 
 // A path under the folder of this program, on its disk: figures of a file in memory would say
-// nothing of durability. Whoever uses it makes it; all are removed when the program ends.
+// nothing of durability. Its user makes it; all are removed when the program ends.
 std::string folder_for(const std::string& name);
 void remove_folders() noexcept;
 

@@ -207,7 +207,7 @@ Result<std::unique_ptr<Stack>> Stack::make(const StackOptions& options) {
   return stack;
 }
 
-// The log is last: whoever is being destroyed may still write into it.
+// The log is last: objects that are being destroyed may still write into it.
 Stack::~Stack() {
   server_.reset();
   service_.reset();

@@ -19,9 +19,9 @@ using http1::ResponseMachine;
 
 struct InFlight {
   std::int64_t due_ns;   // open loop: when it was to be sent; closed loop: when it was
-  std::int64_t sent_ns;  // when its first octet was handed to the kernel
+  std::int64_t sent_ns;  // when its first byte was handed to the kernel
   std::uint32_t request;
-  bool closing;  // it asks the peer to close
+  bool closing;  // it asks the server to close
 };
 
 // What came of a reply.

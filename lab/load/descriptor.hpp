@@ -1,5 +1,5 @@
 // Descriptor: a file descriptor that is closed with its owner; Doorbell: an eventfd that wakes
-// whoever waits on it.
+// the threads that wait on it.
 //
 // Thread     Doorbell::ring may be called by any; the rest belongs to the owner.
 // Fails      a Doorbell that cannot be made throws std::system_error: without one no run begins.

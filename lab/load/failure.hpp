@@ -17,14 +17,14 @@ enum class Failure : std::uint8_t {
   connect_failed,    // any other answer to connect(): unreachable, no descriptor
   no_local_port,     // the generator's own ports are used up
   handshake_failed,  // TLS: refused by either side, broken off, too slow, or of another protocol
-  reset,             // the peer broke the connection off
-  closed_early,      // the peer ended the connection before the reply was whole
+  reset,             // the server broke the connection off
+  closed_early,      // the server ended the connection before the reply was whole
   malformed,         // what came is no reply of the protocol
   tls_broken,        // what came is no record of TLS, or an alert
   response_timeout,  // no whole reply in time
-  stream_reset,      // HTTP/2: the peer gave this request up, and not its connection
+  stream_reset,      // HTTP/2: the server gave this request up, and not its connection
   stream_refused,    // HTTP/2: likewise, before it did anything about it (REFUSED_STREAM)
-  goaway,            // HTTP/2: the peer goes away, and did nothing about it
+  goaway,            // HTTP/2: the server goes away, and did nothing about it
   wrong_status,
   wrong_length,
   wrong_body,

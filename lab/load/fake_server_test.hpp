@@ -57,7 +57,7 @@ class Peer {
     kept_.erase(0, end + 4);
     return head;
   }
-  // So many octets of content.
+  // So many bytes of content.
   bool read_content(std::size_t bytes) {
     while (kept_.size() < bytes) {
       if (!read_more()) return false;
@@ -107,7 +107,7 @@ class FakeServer {
  public:
   explicit FakeServer(std::function<void(Peer&)> serve, SSL_CTX* tls = nullptr)
       : serve_(std::move(serve)), tls_(tls) {
-    if (tls != nullptr) std::signal(SIGPIPE, SIG_IGN);  // OpenSSL writes to whoever has gone
+    if (tls != nullptr) std::signal(SIGPIPE, SIG_IGN);  // OpenSSL writes to a closed connection
     listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     sockaddr_in address{};
     address.sin_family = AF_INET;

@@ -25,7 +25,7 @@ struct Counts {
   std::uint64_t handshakes = 0;  // of TLS, complete
   std::uint64_t resumed = 0;     // of those
   std::uint64_t handshakes_in_window = 0;
-  std::uint64_t closed_idle = 0;  // by the peer, without a request on them
+  std::uint64_t closed_idle = 0;  // by the server, without a request on them
   std::uint64_t interims = 0;     // 1xx replies
   std::array<std::uint64_t, failure_count> failures{};
   std::array<std::uint64_t, 600> statuses{};  // of whole replies, as expected or not

@@ -22,7 +22,7 @@ void put_big_endian(std::string& out, Unsigned value) {
   }
 }
 
-// Seven bits an octet, the ninth octet whole, so that 64 bits fit into nine.
+// Seven bits a byte, the ninth byte whole, so that 64 bits fit into nine.
 void put_zigzag(std::string& out, std::int64_t value) {
   auto bits = static_cast<std::uint64_t>(value) << 1 ^ static_cast<std::uint64_t>(value >> 63);
   for (int octets = 1; octets < 9 && bits >= 0x80; ++octets) {

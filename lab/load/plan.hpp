@@ -35,7 +35,7 @@ struct LoadPlan {
   bool reset_on_close = false;     // by RST and not by FIN, which leaves no port in TIME_WAIT
   bool tls_resume = false;         // handshakes after a connection's first are resumed
   std::uint32_t pipeline = 1;      // requests, or streams, in flight on one connection
-  std::uint32_t requests_per_connection = 0;  // 0: as many as the peer takes
+  std::uint32_t requests_per_connection = 0;  // 0: as many as the server takes
   std::uint64_t requests_max = 0;             // in all; 0: until time is up
   ConnectionRamp connection_ramp;  // of the measured window; empty: all of them all the time
   Duration warm_up;

@@ -38,7 +38,7 @@ std::string sparkline(const std::vector<IntervalStatistics>& series) {
 }  // namespace
 
 void Progress::show(const IntervalStatistics& interval, const RunResult& so_far) {
-  // The last replies after the end make an interval of their own, too short to show a rate of.
+  // The last replies after the end make their own interval, too short to show a rate of.
   constexpr double shortest_share = 0.05;
   const double usual_s = static_cast<double>(plan_.interval.ns) / 1e9;
   if (interval.duration_s < shortest_share * usual_s && so_far.series.size() > 1) return;

@@ -1,4 +1,4 @@
-// Target: whom the load is for, and every request that is sent, as octets that are written once.
+// Target: whom the load is for, and every request that is sent, as bytes that are written once.
 //
 // Owns       its requests and the resolved address.
 // Thread     made by one, then read by all.

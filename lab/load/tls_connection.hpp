@@ -5,7 +5,7 @@
 //            resumed, the one that the server offered last.
 // Borrows    what its side has.
 // Thread     its worker's. make_tls: any.
-// Allocates  for each handshake, by OpenSSL; afterwards some octets for the header of a record, and
+// Allocates  for each handshake, by OpenSSL; afterwards some bytes for the header of a record, and
 //            its buffer unless keeps_buffers(plan).
 // Fails      begin() is false without memory; make_tls() names the flag and the file.
 // Invariant  output() holds at most sealed_bytes_max() between calls.
@@ -28,7 +28,7 @@ namespace katana::load {
 
 // Whom a run trusts.
 struct TlsSpec {
-  bool insecure = false;         // whoever answers
+  bool insecure = false;         // for any server
   std::string authorities_file;  // PEM; empty: the authorities that this machine trusts
 };
 

@@ -251,7 +251,7 @@ TEST(TlsHandshake, with_the_servers_own_certificate_as_authority_is_verified) {
   FakeServer server(answer_all, context.get());
   const TlsSpec trusted{.insecure = false, .authorities_file = path};
   EXPECT_EQ(run_tls(counted_plan(3, 1), server, {}, trusted)->total.counts.requests, 3u);
-  // It is for localhost, and for nobody else.
+  // It is for localhost only.
   const LoadPlan plan = counted_plan(1, 1);
   Target other = tls_target(server.port(), plan, {}, trusted);
   other.url.host = "other.test";
@@ -304,7 +304,7 @@ TEST(TlsLoad, what_is_no_record_fails_the_requests_in_flight) {
 
 thread_local std::uint64_t buffers_taken = 0;
 
-// For the header of each record OpenSSL takes some octets, whatever one does.
+// For the header of each record OpenSSL takes some bytes, whatever one does.
 constexpr std::size_t buffer_bytes_min = 1024;
 
 void* count_malloc(std::size_t size, const char*, int) {

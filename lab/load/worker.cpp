@@ -124,7 +124,7 @@ bool Worker::prepare() {
     problem_ = fmt::format("no epoll instance: {}", std::strerror(errno));
     return false;
   }
-  // A few connect at a time: many that nobody answers would take too long one after the other.
+  // A few connect at a time: many without an answer would take too long one after the other.
   opening_end_ns_ = read_clock() + 2 * plan_.connect_timeout.ns;
   wanted_ = unsettled_ = connections_wanted();
   for (std::uint32_t index = 0; index < wanted_; ++index) queue_open(connections_[index]);
@@ -240,7 +240,7 @@ void Worker::advance_phase() {
     case Phase::opening:
       if ((unsettled_ == 0 || now_ns_ >= opening_end_ns_) &&
           !ready_.load(std::memory_order_relaxed)) {
-        publish_gauges();  // whoever sees that it is ready asks how many are open
+        publish_gauges();  // a thread that sees that it is ready asks how many are open
         ready_.store(true, std::memory_order_release);
         outer_doorbell_.ring();
       }

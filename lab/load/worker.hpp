@@ -11,7 +11,7 @@
 //            made it; figures change hands at a flip, by release and acquire.
 // Allocates  when made; later only for a head that is split over reads, at most 64 KiB each, and
 //            for TLS handshakes.
-// Fails      what peers do is counted. Without epoll or descriptors run() ends with problem().
+// Fails      what servers do is counted. Without epoll or descriptors run() ends with problem().
 // Invariant  a request that was sent ends in exactly one way (failure.hpp).
 #pragma once
 

@@ -32,7 +32,7 @@ void Worker::begin_stream(Connection& connection, const InFlight& request) {
   ++link.uploads;
 }
 
-// As much of the content as the peer's windows take, and the socket will take soon.
+// As much of the content as the server's windows take, and the socket will take soon.
 void Worker::upload(Connection& connection) {
   Http2Connection& link = http2_of(connection);
   Exchange* next = nullptr;
@@ -163,7 +163,7 @@ void Worker::look_after_streams(Connection& connection) {
     any = true;
   }
   if (!any) return;
-  // A peer that answers nothing is left: the connection may be what does not work.
+  // A server that answers nothing is left: the connection may be what does not work.
   if (connection.in_flight == 0) {
     flush(connection);
     return reopen(connection, true);

@@ -101,7 +101,7 @@ void Worker::flush(Connection& connection) {
 void Worker::on_write_error(Connection& connection, int error) {
   if (error == EAGAIN) return;  // EPOLLOUT will say when there is room again
   if (connection.state == Connection::State::connecting) return fail_connect(connection, error);
-  // The peer is gone. What it said before that is still to be read, and then the reason.
+  // The server is gone. What it said before that is still to be read, and then the reason.
   if (connection.is_in_again) return;
   connection.is_in_again = true;
   again_.push_back(connection.index);
@@ -185,7 +185,7 @@ bool Worker::has_unsent(const Connection& connection) const noexcept {
   return connection.unwritten > 0 || (tls_ != nullptr && !tls_of(connection).output().empty());
 }
 
-// `until_end`: the peer has ended or broken the connection, so a short read is not the last.
+// `until_end`: the server has ended or broken the connection, so a short read is not the last.
 void Worker::receive(Connection& connection, bool until_end) {
   for (int count = 0; count < receives_max; ++count) {
     const ssize_t got = ::recv(connection.fd, scratch_.get(), scratch_bytes, 0);
@@ -343,7 +343,7 @@ void Worker::on_reset(Connection& connection) {
   reopen(connection, true);
 }
 
-// The peer sends no more.
+// The server sends no more.
 void Worker::on_end(Connection& connection) {
   read_clock();
   if (connection.state == Connection::State::securing) {

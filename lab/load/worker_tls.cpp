@@ -148,7 +148,7 @@ void Worker::on_tls_failed(Connection& connection) {
 void Worker::say_end(Connection& connection) {
   TlsConnection& link = tls_of(connection);
   link.end();
-  // Ignored: the connection is closed, whether the peer hears of it or not.
+  // Ignored: the connection is closed, whether the server hears of it or not.
   if (!link.output().empty()) (void)send_some(connection, link.output());
 }
 

@@ -105,7 +105,7 @@ bool Worker::take_message(Connection& connection, const ws::Frame& frame, Bytes 
   return false;
 }
 
-// A message that is not wholly written has to be ended first; the peer asks again then.
+// A message that is not wholly written has to be ended first; the server asks again then.
 void Worker::send_pong(Connection& connection, Bytes payload) {
   if (connection.unwritten > 0) return;
   char frame[ws::header_bytes_max + ws::control_bytes_max];

@@ -25,7 +25,7 @@ using micro::Sample;
 
 thread_local std::uint64_t heap_calls = 0;
 
-// 200 octets, with what its text has beside it.
+// 200 bytes, with what its text has beside it.
 struct Record {
   std::int64_t id = 0;
   std::int64_t balance = 0;
@@ -264,7 +264,7 @@ Trace zipf_and_scans(std::size_t length) {
   }
   return trace;
 }
-// Every other request is for what nobody asked for before or will again.
+// Every other request is for a key that is used once.
 Trace half_once(std::size_t length) {
   Trace trace = zipf(length, 0.9);
   for (std::size_t at = 0; at < length; at += 2) {

@@ -1,5 +1,5 @@
 // What does a verified token cost? KATANA's verification beside OpenSSL alone, which is given the
-// signed octets and the decoded signature: in contexts that are kept, and as most programs call it.
+// signed bytes and the decoded signature: in contexts that are kept, and as most programs call it.
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 

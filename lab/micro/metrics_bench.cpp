@@ -163,7 +163,7 @@ void ask_counters(micro::Suite& suite, metrics::Registry& registry) {
   const std::uint64_t operations = suite.operations(4'000'000);
   for (const unsigned threads : {1u, 2u}) {
     const std::string many = threads == 1 ? "one thread" : "two threads at once";
-    // Threads of their own do one addition more, to have their memory.
+    // Separate threads do one addition more, to have their memory.
     const std::uint64_t expected = threads == 1 ? operations : threads * (operations + 1);
     std::vector<Subject> subjects{
         {"katana",
@@ -432,7 +432,7 @@ void ask_exposition(micro::Suite& suite, std::size_t series) {
 }
 
 // Does a writer wait for a scrape? The longest pause between two additions while another thread
-// scrapes, against the same without it: the machine makes pauses of its own.
+// scrapes, against the same without it: the machine makes its own pauses.
 void ask_writers(micro::Suite& suite) {
   const std::string question = "addition while another thread scrapes 100000 series";
   if (!suite.wants(question)) return;

@@ -6,7 +6,7 @@
 //   return suite.finish();
 //
 // Owns       its results.
-// Thread     one; a subject may start threads of its own, and joins them.
+// Thread     one; a subject may start its own threads, and joins them.
 // Allocates  freely, outside of what is timed.
 // Fails      wrong usage exits with 2; a subject that did not do its work (micro::expect) with 1.
 // Invariant  the subjects of a question run interleaved, A B C A B C …, in one process, so that

@@ -28,7 +28,7 @@ Connection connect(const PointReads& options) {
   return made;
 }
 
-// The parameter as the server takes it: 8 octets, the highest first.
+// The parameter as the server takes it: 8 bytes, the highest first.
 struct Parameter {
   explicit Parameter(std::uint32_t id) noexcept : octets{0, htonl(id)} {}
   std::uint32_t octets[2];

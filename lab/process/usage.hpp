@@ -31,7 +31,7 @@ inline std::int64_t own_cpu_ns() noexcept { return clock_time(CLOCK_PROCESS_CPUT
 std::int64_t thread_run_delay_ns() noexcept;
 // Of a process with all its threads, those that ended included.
 double process_cpu_s(pid_t process) noexcept;
-// Of all CPUs together, for whomever, since the machine was started; to a hundredth.
+// Of all CPUs together, for all processes, since the machine was started; to a hundredth.
 double machine_busy_s();
 
 // ---- a process ------------------------------------------------------------------------------

@@ -65,7 +65,7 @@ void add_routes(const registry::Services& services, Router& router) {
     co_await net::sleep_for(milliseconds(*ms));
     co_return Reply::text("slept");
   });
-  // Hardly ever filled again, so that a test counts what one peer gets.
+  // Hardly ever filled again, so that a test counts what one client gets.
   router.group("/limited").use(rate_limit({.per_second = 0.001, .burst = 5})).get("/", [] {
     return Reply::text("served");
   });
@@ -114,7 +114,7 @@ void add_failures(const registry::Services& services, Router& router) {
   });
 }
 
-// "subscribe NAME", or "publish NAME", which is a message of 100,000 octets.
+// "subscribe NAME", or "publish NAME", which is a message of 100,000 bytes.
 class TopicSocket final : public WebSocketHandler {
  public:
   explicit TopicSocket(session::Topics& topics) noexcept : topics_(topics) {}

@@ -33,7 +33,7 @@ Task<Result<Reply>> add_order(database::Database& db, std::int64_t id,
   }
   const auto committed = co_await transaction->commit();
   if (!committed) co_return std::unexpected<Error>(committed.error());
-  co_await net::sleep_for(milliseconds(20));  // the work is done, and nobody has been told
+  co_await net::sleep_for(milliseconds(20));  // the work is done, and no client has been told
   co_return std::move(reply);
 }
 

@@ -5,8 +5,8 @@
 // with its fence, written before a pause: the moment to be killed in. Multiples of seven are
 // counted in the job's own transaction, exactly once. Order 13 fails for ever.
 //
-// POST /fill/{count} queues jobs of the queue `nothing`, which do nothing, each in a transaction of
-// its own with the row of an order: for lab/queue_cost.py.
+// POST /fill/{count} queues jobs of the queue `nothing`, which do nothing, each in its own
+// transaction with the row of an order: for lab/queue_cost.py.
 #include <string>
 
 #include "katana/app/application.hpp"

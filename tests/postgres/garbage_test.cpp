@@ -1,7 +1,7 @@
 // A server whose answers are no PostgreSQL: each call gets one answer, and the next connection
 // works.
 //
-// A program of its own, because libpq 15 itself leaks a result where a message comes that it did
+// A separate program, because libpq 15 itself leaks a result where a message comes that it did
 // not ask for: a ReadyForQuery or a COPY in the middle of rows replaces the one that it holds.
 #include <array>
 
@@ -26,7 +26,7 @@ TEST_F(PostgresHostileServer, garbage_at_any_place_ends_no_more_than_its_connect
   expect_well();
 }
 
-// A flipped bit in a value may make another value, which nobody can tell. Anywhere else the row is
+// A flipped bit in a value may make another value, undetected. Anywhere else the row is
 // the one that was sent, or there is an error: never another row, or one that lost a value.
 TEST_F(PostgresHostileServer, a_bit_that_is_flipped_outside_of_values_gives_no_other_row) {
   constexpr std::array<unsigned char, 4> bits = {0x01, 0x80, 0x20, 0xff};

@@ -1,4 +1,4 @@
-// Idempotency keys in PostgreSQL: the statements have a text of their own there, and a server's
+// Idempotency keys in PostgreSQL: the statements have their own text there, and a server's
 // clock.
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// The job queue's table on PostgreSQL: its statements have a text of their own there.
+// The job queue's table on PostgreSQL: its statements have their own text there.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Two reactors that pass connections to each other while clients leave and the server stops: every
-// descriptor is closed in the end, whoever had it last.
+// descriptor is closed in the end, whichever reactor had it last.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

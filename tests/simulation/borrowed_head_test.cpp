@@ -15,7 +15,7 @@
 namespace katana::simulation {
 namespace {
 
-// Every record as "method target peer", with a peer that is known by its port.
+// Every record as "method target peer", with a client that is known by its port.
 class Records final : public session::ExchangeObserver {
  public:
   void on_exchange_end(session::Exchange&,

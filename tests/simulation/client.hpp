@@ -43,8 +43,8 @@ enum class Ending : std::uint8_t {
   close,       // closes
   idle,        // leaves it to the server
   half_close,  // ends its side right behind its last request
-  leave,       // closes at a moment of its own
-  reset,       // resets at a moment of its own
+  leave,       // closes at its own moment
+  reset,       // resets at its own moment
 };
 
 enum class Reading : std::uint8_t { eager, slow, stops };
@@ -55,7 +55,7 @@ struct Plan {
   std::size_t depth = 1;  // requests on their way at once
   Ending ending = Ending::close;
   Reading reading = Reading::eager;
-  std::size_t stops_after = 0;  // octets
+  std::size_t stops_after = 0;  // bytes
   Duration start;
   Duration ends_after;               // leave, reset: from the start on
   std::size_t slice_octets_max = 0;  // cuts what it sends; 0: sends it whole

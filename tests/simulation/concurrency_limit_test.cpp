@@ -115,7 +115,7 @@ TEST_F(LimitedRoute, who_leaves_gives_the_place_back_whether_it_ran_or_waited) {
   world_->run_for(milliseconds(50));
   EXPECT_EQ(order_, "ac");
   EXPECT_EQ(limit_->statistics().waiting, 1u);
-  // Both at once: the place that comes free is passed on by a message that finds nobody.
+  // Both at once: the place that comes free is passed on by a message that finds no waiter.
   client_->send(http2::FrameType::rst_stream, 0, ids[2], http2::number(8));
   client_->send(http2::FrameType::rst_stream, 0, ids[3], http2::number(8));
   world_->run_for(milliseconds(50));

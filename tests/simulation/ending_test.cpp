@@ -263,7 +263,7 @@ TEST(Drain, connections_that_were_complete_before_are_served_and_no_others) {
   std::vector<std::unique_ptr<ScriptedClient>> clients;
   for (int number = 0; number < 5; ++number)
     clients.push_back(std::make_unique<ScriptedClient>(world));
-  // Nobody has sent anything, so that the engine has not delivered them yet.
+  // No client has sent anything, so that the engine has not delivered them yet.
   EXPECT_EQ(world.reactor().counters().accepted, 0u);
   world.reactor().request_drain(seconds(10));
   for (const auto& each : clients) each->send(get("/sleep/20", ""));

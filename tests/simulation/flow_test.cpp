@@ -68,7 +68,7 @@ TEST(Pipelining, requests_behind_a_suspended_handler_wait_in_bounded_memory_and_
   }
   world.run_for(seconds(4));
   EXPECT_EQ(client.replies().size(), 0u);
-  // The peer's kernel has the rest.
+  // The client's kernel has the rest.
   EXPECT_GT(client.peer().unsent(), 10'000u);
   const net::ReactorOptions& options = world.reactor().options();
   const std::size_t large = options.engine.receive_bytes_max + options.carry_extra_bytes;

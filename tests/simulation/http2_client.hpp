@@ -1,5 +1,5 @@
-// Http2Client: a client of HTTP/2 on the simulated network: many requests at once, windows of its
-// own choosing, and the replies by stream.
+// Http2Client: a client of HTTP/2 on the simulated network: many requests at once, windows that
+// it chooses, and the replies by stream.
 //
 // Owns       its end of the connection and what it received.
 // Borrows    the world, which must outlive it.

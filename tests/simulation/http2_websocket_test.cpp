@@ -406,7 +406,7 @@ TEST_F(ContentHeldTest, bodies_that_are_collected_together_are_bounded_and_all_a
     const auto id = client.post("/collect", body);
     bodies.emplace(id, std::move(body));
   }
-  // What nobody ends keeps its share; the others get on beside it.
+  // An endless stream keeps its share; the others get on beside it.
   const auto begun = client.begin_post("/collect");
   client.send(http2::FrameType::data, 0, begun, std::string(16'000, 'z'));
   world().run_while_not([&] { return client.over() >= bodies.size(); }, seconds(20));

@@ -264,7 +264,7 @@ class Http2IdentityClient final : public IdentityClient {
   std::unique_ptr<IdentityTalk> talk_;
   std::vector<std::uint32_t> ids_;
   std::uint32_t socket_id_ = 0;
-  std::map<std::uint32_t, std::size_t> opened_;  // of each stream, by so many octets
+  std::map<std::uint32_t, std::size_t> opened_;  // of each stream, by so many bytes
   std::size_t ended_ = 0;
   Duration pause_ = window_pause;
   int rounds_ = 0;

@@ -77,7 +77,7 @@ class Spans final : public session::ExchangeObserver {
   const Fault& fault_;
   std::map<const session::ExchangeContext*, std::string> begun_;
   std::map<std::string, std::uint64_t> ended_;
-  std::map<std::string, std::size_t> clients_;  // by peer
+  std::map<std::string, std::size_t> clients_;  // by client
 };
 
 class IdentityRun {

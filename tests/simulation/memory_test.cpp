@@ -1,4 +1,5 @@
-// What peers make a reactor keep outside of its pools: one limit, and the largest holders go first.
+// What clients make a reactor keep outside of its pools: one limit, and the largest holders go
+// first.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -25,7 +26,7 @@ WorldOptions little_memory() {
   return options;
 }
 
-// A request for a handler that wants its content whole, of which `sent` octets come.
+// A request for a handler that wants its content whole, of which `sent` bytes come.
 void begin_upload(ScriptedClient& client, std::size_t announced, std::size_t sent) {
   client.expect_reply();
   client.send_bytes(head_of("POST", "/collect", fmt::format("Content-Length: {}\r\n", announced)));
@@ -100,7 +101,7 @@ TEST(HeldMemory, who_does_not_come_to_an_end_makes_others_wait_for_a_second_and_
   const Instant begin = world.now();
   EXPECT_TRUE(client.wait_for(1, seconds(20)));
   EXPECT_LE(world.now(), begin + world.reactor().options().shed_after + milliseconds(100));
-  // Somebody had to go for that, as soon as nobody waited any more.
+  // A request had to go for that, as soon as none waited any more.
   EXPECT_GT(world.reactor().counters().memory_shed, 0u);
   EXPECT_EQ(world.reactor().paused_links().memory_low, 0u);
   client.peer().close();

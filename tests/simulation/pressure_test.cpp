@@ -72,7 +72,7 @@ TEST(SlowReaders, those_who_ask_for_13_octets_get_them_within_8_turns) {
     EXPECT_NE(turns_until_reply(world, client, 8), 0u);
     client.peer().close();
   }
-  // Nobody had to go for that.
+  // No request had to go for that.
   EXPECT_EQ(slow.reset_count(), 0u);
   EXPECT_EQ(world.reactor().counters().output_shed, 0u);
   slow.leave();
@@ -132,7 +132,7 @@ class Crowd {
       for (int request = 0; request < 16; ++request) client->send(get("/bytes/100000000", ""));
     }
   }
-  // The least and the most octets that one of them has read.
+  // The least and the most bytes that one of them has read.
   std::pair<std::uint64_t, std::uint64_t> octets() const {
     const auto [least, most] = std::ranges::minmax(
         talks_ | std::views::transform([](const auto& client) { return client->octets(); }));
@@ -173,7 +173,7 @@ void greet(ScriptedClient& client) {
   EXPECT_TRUE(client.wait_for(1));
 }
 
-// Asks for 13 octets again and again, on a connection that is there already, until so many turns
+// Asks for 13 bytes again and again, on a connection that is there already, until so many turns
 // are over.
 Turns probe(World& world, ScriptedClient& client, std::uint64_t turns) {
   Turns seen;

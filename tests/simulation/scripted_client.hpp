@@ -21,7 +21,7 @@ namespace katana::simulation {
 
 class ScriptedClient {
  public:
-  // `window`: octets that the server may have on their way to this client, unread.
+  // `window`: bytes that the server may have on their way to this client, unread.
   explicit ScriptedClient(World& world, Site site = Site::trial, std::size_t window = 64 * 1024)
       : world_(world), peer_(world.network()) {
     peer_.set_window(window);

@@ -234,7 +234,7 @@ SeedVerdict run_seed(std::uint64_t seed, std::size_t trace_lines_max, bool alway
   options.trace_lines_max = trace_lines_max;
   Tally observer;
   if (seed % 2 == 1) options.http.observer = &observer;
-  if (seed % 4 == 3) {  // memory is a fault of its own: clients wait for each other's blocks
+  if (seed % 4 == 3) {  // memory is a separate fault: clients wait for each other's blocks
     options.reactor.output_blocks_max = 192;
     options.reactor.output_blocks_reserve = 64;
   }

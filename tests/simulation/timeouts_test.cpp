@@ -197,7 +197,7 @@ TEST(HandlerTimeout, waiting_for_the_client_is_not_the_handler_s_time) {
   const Planned request = post("/read/0", content, "");
   client.expect_reply();
   client.send_bytes(request.head);
-  // Slow, but quick enough: each second brings a thousand octets, and there are more than 30.
+  // Slow, but quick enough: each second brings a thousand bytes, and there are more than 30.
   for (std::size_t at = 0; at < content.size(); at += 10'000) {
     world.run_for(seconds(9));
     client.send_bytes(Bytes(content).substr(at, 10'000));
@@ -369,7 +369,7 @@ TEST(SendTimeout, a_client_that_takes_more_than_the_least_rate_gets_everything) 
   expect_rest(world);
 }
 
-// A peer that takes its replies slowly is not idle, and waiting for it costs next to nothing.
+// A client that takes its replies slowly is not idle, and waiting for it costs next to nothing.
 TEST(SendTimeout, requests_behind_replies_that_are_taken_slowly_are_answered) {
   World world;
   ScriptedClient client(world, Site::trial, 4 * 1024);

@@ -7,21 +7,21 @@
 //
 // Routes, beside those of hello_world_server:
 //
-//   GET  /literal            40,000 octets that the reply refers to
-//   GET  /file               the same octets, from a file
-//   GET  /text/{n}           n octets that the reply owns
+//   GET  /literal            40,000 bytes that the reply refers to
+//   GET  /file               the same bytes, from a file
+//   GET  /text/{n}           n bytes that the reply owns
 //   GET  /ready/{n}          a coroutine that does not suspend
 //   GET  /sleep/{ms}         a coroutine that suspends
 //   GET  /owned/{ms}         the same; answers with its request's target and X-Token
 //   GET  /gate               waits until open_gate()
 //   GET  /never              never answers
 //   GET  /never-begun        begins a reply and never ends it
-//   GET  /endless            a stream of 2^40 octets
+//   GET  /endless            a stream of 2^40 bytes
 //   GET  /ticks/{n}/{ms}     n lines, with a pause before each
 //   GET  /throw  /throw-later/{ms}  /throw-begun/{ms}
 //   GET  /close  /empty  /unmodified  /missing
 //   POST /collect            size and digest of the content; a plain handler
-//   POST /collect-small      the same, up to 1,000 octets
+//   POST /collect-small      the same, up to 1,000 bytes
 //   POST /collect/{ms}       the same; a coroutine that suspends first
 //   POST /read/{ms}          reads the content piece by piece, with a pause after each
 //   POST /read-never         reads one piece and no more
@@ -57,9 +57,9 @@ class Trial {
   // Coroutines of handlers that exist.
   std::int64_t frames() const noexcept { return frames_; }
   std::uint64_t frames_made() const noexcept { return frames_made_; }
-  // Octets that handlers have read of streamed content.
+  // Bytes that handlers have read of streamed content.
   std::uint64_t octets_read() const noexcept { return octets_read_; }
-  // Octets that /endless has made.
+  // Bytes that /endless has made.
   std::uint64_t octets_made() const noexcept { return octets_made_; }
   // Handlers that wait at the gate go on.
   void open_gate();
@@ -94,7 +94,7 @@ class Trial {
   void add_early(Router& router);
   void add_guarded(Router& router);
 
-  std::FILE* file_;  // with the octets of /literal
+  std::FILE* file_;  // with the bytes of /literal
   Retained file_reference_;
   const std::function<void(Router&)> more_routes_;
   std::int64_t frames_ = 0;

@@ -13,7 +13,7 @@
 namespace katana::simulation {
 namespace {
 
-// Octets that a client may send and ask for. A piece is what an event of the network carries, and
+// Bytes that a client may send and ask for. A piece is what an event of the network carries, and
 // costs the same whatever its size.
 std::size_t octets_of_a_client(const SimFaults& faults) {
   const std::size_t segment = faults.segment_bytes.max;
@@ -149,7 +149,7 @@ Planned Drawer::trial_get() {
     case 0: {
       if (octets_left_ < trial_literal_octets) return get("/empty", 204);
       octets_left_ -= trial_literal_octets;
-      // The same octets, from memory and from a file.
+      // The same bytes, from memory and from a file.
       return get(octets_left_ / trial_literal_octets % 2 == 0 ? "/literal" : "/file", 200);
     }
     case 1: {
@@ -224,7 +224,7 @@ Planned Drawer::trial_stream() {
              : request;
 }
 
-// Content that is read past: up to 60,000 octets, so that the connection goes on.
+// Content that is read past: up to 60,000 bytes, so that the connection goes on.
 Planned Drawer::trial_early() {
   const std::string octets = content(60'000);
   switch (one_of(3)) {

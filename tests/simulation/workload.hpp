@@ -3,7 +3,7 @@
 // Allocates  as std::string does.
 // Thread     any.
 // Invariant  a seed means the same workload everywhere. Its size follows what the faults make of
-//            it: the smaller the pieces that they deliver, the fewer octets are sent.
+//            it: the smaller the pieces that they deliver, the fewer bytes are sent.
 #pragma once
 
 #include <cstdint>

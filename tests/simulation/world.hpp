@@ -76,7 +76,7 @@ class World {
   void run_until(Instant moment);
   // Turns until `done`, or until so much time has passed. The value of done().
   bool run_while_not(const std::function<bool()>& done, Duration limit = seconds(600));
-  // Turns until nothing happens by itself any more, or after so many turns.
+  // Turns until nothing happens without time passing, or after so many turns.
   void run_to_rest(std::uint64_t turns_max = 1'000'000);
 
   // What is wrong with a server that has nothing to do; empty when nothing is.

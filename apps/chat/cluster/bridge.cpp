@@ -205,7 +205,7 @@ const Bridge::Place* Bridge::find_place(RoomKey key) const {
 // A batch of a reactor here.
 void Bridge::on_relayed(const Relayed& relayed, Batch& batch) {
   const Place* const place = find_place(relayed.room);
-  if (place == nullptr) {  // so many rooms have ended there that nobody knows its name
+  if (place == nullptr) {  // so many rooms have ended there that no server knows its name
     counters_.not_published.add(relayed.messages);
     return;
   }
@@ -296,7 +296,7 @@ void Bridge::give(const Room& room, const bus::Delivery& message, const BatchSta
   const Bytes lines = message.payload();
   Relayed relayed{
       room.key, &memory.block(), 0, static_cast<std::uint32_t>(lines.size()), stamp.messages, 0};
-  // Whoever refers to a part keeps the whole block. The hub counts on that being at most twice as
+  // A reference to a part keeps the whole block. The hub counts on that being at most twice as
   // much.
   const bool copies = lines.size() < memory.allocated_bytes() / 2;
   Batch* copy = nullptr;
@@ -415,7 +415,7 @@ void Bridge::on_members_gone(Bytes name, std::uint32_t members) {
 
 // ---- history -----------------------------------------------------------------------------------
 
-// Whoever joins a room that begins on this server gets what others have of it.
+// A client that joins a room that begins on this server gets what others have of it.
 void Bridge::want_history(Room& room) {
   if (hub_options_.history == nullptr || room.history_asked) return;
   const NodeId most = roster_.most_in(room.name);

@@ -58,7 +58,7 @@ class BridgeObserver {
 struct BridgeOptions {
   ClusterOptions cluster = {};         // its id, name and slot, and how long it waits
   std::string prefix = "chat";         // of its subjects: one chat on a bus that has several
-  BridgeObserver* observer = nullptr;  // borrowed; null: nobody is told
+  BridgeObserver* observer = nullptr;  // borrowed; null: not told
 };
 
 // Since it was made; read from any thread.

@@ -1,7 +1,7 @@
 // Invariant: whatever comes from the bus, a frame is read or refused, nothing beyond its bytes is
 // read, and a node that is given it stays within its bounds and answers the next one.
 //
-// The input is a list of frames: two octets of length before each. An octet in front says whether
+// The input is a list of frames: two bytes of length before each. A byte in front says whether
 // a stamp follows in place of a frame.
 #include <cstdint>
 #include <string>
@@ -76,7 +76,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   now = now + seconds(10);
   node.on_deadline(now);
-  // A claim is decided, whoever answers.
+  // A claim is decided, whichever server answers.
   KATANA_CHECK(host.decided == 1);
   node.stop(now);
   return 0;

@@ -18,7 +18,7 @@ namespace {
 constexpr char version = 1;
 // A server's name is a host and a port.
 constexpr std::size_t node_name_bytes_max = 255;
-// No sum of such numbers overflows, whoever made them up.
+// No sum of such numbers overflows, even if the sender made them up.
 constexpr std::uint64_t position_max = std::uint64_t{1} << 60;
 
 class Writer {

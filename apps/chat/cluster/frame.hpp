@@ -104,8 +104,8 @@ struct Heartbeat {
   std::uint16_t slot = 0;
   std::int64_t claimed_ms = 0;  // when it took the slot
   std::uint64_t version = 0;    // of the sender's last changes
-  // The number of this heartbeat, and which of its frames this is. Whoever has missed some of them
-  // in a row asks for a snapshot: what they said is not said again.
+  // The number of this heartbeat, and which of its frames this is. A server that has missed some
+  // of them in a row asks for a snapshot: what they said is not said again.
   std::uint64_t round = 0;
   std::uint16_t part = 0;
   std::uint16_t parts = 1;

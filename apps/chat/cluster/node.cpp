@@ -9,7 +9,7 @@ namespace katana::chat::cluster {
 namespace {
 
 // A position is told with so many heartbeats after the room has moved, or its server departed.
-// Whoever has heard none of so many asks for all.
+// A server that has heard none of so many asks for all.
 constexpr std::uint64_t rounds_told = 5;
 constexpr Duration sync_interval = milliseconds(300);
 constexpr Duration snapshot_interval = milliseconds(200);
@@ -225,7 +225,7 @@ void Node::on_heartbeat(NodeId from, Other& other, Heartbeat heartbeat, Instant 
   if (other.name.empty()) {
     other.name = std::move(heartbeat.name);
     host_.on_came(other.name, 0);
-    // The same server, started again: nobody waits for the one that was killed.
+    // The same server, started again: no server waits for the one that was killed.
     for (auto& [id, each] : others_) {
       const bool silent = each.heard + nanoseconds(options_.heartbeat.ns * 3 / 2) < now;
       if (id == from || each.departed || each.gone || each.name != other.name || !silent) continue;
@@ -370,7 +370,8 @@ void Node::answer_positions(NodeId to, const std::vector<Position>& positions) {
   });
 }
 
-// Once it is on it stays for as long as the room does: whoever is cut off is told what it missed.
+// Once it is on it stays for as long as the room does: a server that is cut off is told what it
+// missed.
 void Node::update_outward(Bytes room) {
   const auto found = rooms_.find(room);
   if (found == rooms_.end() || found->second.outward) return;

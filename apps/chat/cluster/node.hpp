@@ -6,10 +6,10 @@
 //                        └──── goodbye ──────┴──> forgotten
 //
 // Every server tells the others what has changed in its rooms, with a version that each change
-// moves on; whoever sees that it has missed one asks for a snapshot of all. Heartbeats carry the
+// moves on; a server that has missed one asks for a snapshot of all. Heartbeats carry the
 // version, so that a change that was lost is missed half a second later.
 //
-// A server that is silent for too long is departed: nobody is there any more. Those that are left
+// A server that is silent for too long is departed: it has no clients any more. Those that are left
 // tell one another how far they have heard it, so that what only some have heard is known to be
 // missing by the others. Its positions are kept: if it was only cut off, they say how much was
 // missed when it is back.
@@ -70,7 +70,7 @@ class NodeHost {
   virtual void set_outward(Bytes room) = 0;
   virtual void on_missed(Bytes room, std::uint64_t messages) = 0;
   virtual void on_claim_decided(std::uint64_t token, Bytes name, bool granted) = 0;
-  // Whoever has the name here has it no more: another server's member had it before.
+  // The member that has the name here loses it: another server's member had it before.
   virtual void on_name_lost(Bytes name) = 0;
   virtual void on_slot(std::uint16_t before, std::uint16_t now) = 0;
   // As operators are told. `missing_s`: a server that is back was not heard for so long.
@@ -93,12 +93,12 @@ class Node {
   // The others are told that this server stops.
   void stop(Instant now);
   void on_frame(const FrameHead& frame, Instant now);
-  // Something was lost on the bus, or it was away: nobody knows what.
+  // Something was lost on the bus, or it was away: it is unknown what.
   void on_bus_gap(Instant now);
   void on_deadline(Instant now);
   Instant deadline() const noexcept { return deadline_; }
 
-  // Somebody came, went or took a name here; members of 0: nobody is in the room any more.
+  // Somebody came, went or took a name here; members of 0: the room is empty.
   void on_local_room(RoomRecord record, Instant now);
   // How what was said is to be published.
   struct Said {

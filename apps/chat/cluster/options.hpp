@@ -28,7 +28,7 @@ struct ClusterOptions {
   // Of this server, in logs and to choose a slot by: the same after a restart. 1 to 255 bytes.
   std::string name;
   // Fixed by who runs the servers, who then sees to it that no two have the same. None: chosen, and
-  // given up to whoever chose it earlier.
+  // given up to the server that chose it earlier.
   std::optional<std::uint16_t> slot;
   // Of the wall clock, when `now` was 0: what is compared between servers.
   std::int64_t epoch_ms = 0;

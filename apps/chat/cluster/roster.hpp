@@ -5,7 +5,7 @@
 // Thread     one writes; add_to() any.
 // Allocates  for each room and name that is told.
 // Fails      std::bad_alloc.
-// Invariant  who is hidden counts for nobody who asks, and is known again when shown.
+// Invariant  who is hidden counts for no server that asks, and is known again when shown.
 #pragma once
 
 #include <cstdint>

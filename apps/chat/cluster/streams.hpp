@@ -1,7 +1,7 @@
 // Streams: how far each server is in each room, so that what is lost between two is known exactly.
 //
 // A server numbers what is said in a room by its members, from 0 on: a stream. A frame says where
-// it begins; whoever gets one that begins later than the one before ended knows how many messages
+// it begins; a receiver of one that begins later than the one before ended knows how many messages
 // are missing. What was lost at the end is known by the positions that the server tells with its
 // heartbeats, or that others tell of it once it is gone.
 //
@@ -93,7 +93,7 @@ class IncomingStreams {
     }
     return next_due;
   }
-  // Nobody is in the room here any more.
+  // The room is empty here.
   void forget(Bytes room);
   // As `of`, whose streams they are.
   void add_to(std::vector<Position>& positions, NodeId of) const;

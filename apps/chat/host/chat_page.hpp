@@ -1,7 +1,7 @@
 // The page of the chat server: one document, no other host, no library.
 //
-// Whoever cannot see it gets every line read (role="log"); whoever has no script is told what to do
-// instead. Nothing that others say becomes part of the document but as text.
+// A user who cannot see it gets every line read (role="log"); without scripts, the page tells what
+// to do instead. Nothing that others say becomes part of the document but as text.
 #pragma once
 
 namespace katana::chat {

@@ -45,7 +45,7 @@ class WebSocketChatClient final : private chat::ChatClient {
   };
 
   // ---- Member ----
-  void on_output() noexcept override {}  // whoever sends on a WebSocket has it sent
+  void on_output() noexcept override {}  // sending on a WebSocket sends it at once
   void on_backlog() noexcept override { socket_.want_writable(); }
   void on_may_publish() noexcept override {
     relay_waits_ = false;

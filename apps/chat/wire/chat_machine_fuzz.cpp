@@ -2,7 +2,7 @@
 // of the whole text reports: each line once, in order, and none that has not ended.
 //
 // The input is a byte that chooses the limit of a line, four that choose places to cut, and the
-// bytes that a peer sends before it ends its side.
+// bytes that a client sends before it ends its side.
 #include <cstdint>
 #include <string>
 #include <utility>

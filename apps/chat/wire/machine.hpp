@@ -45,7 +45,7 @@ enum class Event : std::uint8_t {
   nick,
   quit,
   refused,    // see Step::refusal
-  ping_due,   // the peer is to be asked whether it is still there
+  ping_due,   // the client is to be asked whether it is still there
   timed_out,  // it did not answer: the connection is over
   closed,     // the connection is over
 };
@@ -65,8 +65,8 @@ class Machine {
   Step next(Bytes input, Instant now) noexcept;
   State state() const noexcept { return state_; }
 
-  // The peer sends no more. A line without an end is none. REQUIRED when next() has been given the
-  // last input and needs bytes.
+  // The client sends no more. A line without an end is none. REQUIRED when next() has been given
+  // the last input and needs bytes.
   void end_of_input() noexcept;
 
   // ---- time ----
@@ -74,7 +74,7 @@ class Machine {
   Instant deadline() const noexcept { return deadline_; }
   // next() then says what.
   void on_deadline(Instant now) noexcept;
-  // The peer could not send because we did not read: its time begins anew.
+  // The client could not send because we did not read: its time begins anew.
   void restart_deadline(Instant now) noexcept { note_line(now); }
 
  private:

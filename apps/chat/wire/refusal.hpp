@@ -1,7 +1,7 @@
-// Refusal: why a line is not accepted, with a sentence for the peer.
+// Refusal: why a line is not accepted, with a sentence for the client.
 //
-// Every refusal is the peer's doing. The connection goes on with the next line, because where that
-// begins is never in doubt.
+// Every refusal is the client's doing. The connection goes on with the next line, because where
+// that begins is never in doubt.
 #pragma once
 
 #include <array>

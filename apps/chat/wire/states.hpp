@@ -23,7 +23,7 @@ enum class Cause : std::uint8_t {
   line_ends,
   too_long,
   quit,
-  end,  // the peer ended, or was silent for too long
+  end,  // the client ended, or was silent for too long
 };
 
 struct Transition {

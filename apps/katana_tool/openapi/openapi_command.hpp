@@ -1,4 +1,4 @@
-// katana openapi …: documents of the OpenAPI kind, of a program and by themselves.
+// katana openapi …: documents of the OpenAPI kind, of a program, or as files.
 //
 // Owns       the commands' flags, for as long as `chosen` lives.
 // Thread     one.
@@ -13,7 +13,7 @@ namespace katana::tool {
 
 void add_openapi_commands(CLI::App& app, std::function<int()>& chosen);
 
-// Each has a file of its own, and is added to `openapi`.
+// Each has its own file, and is added to `openapi`.
 void add_diff_command(CLI::App& openapi, std::function<int()>& chosen);
 void add_dump_command(CLI::App& openapi, std::function<int()>& chosen);
 void add_generate_command(CLI::App& openapi, std::function<int()>& chosen);

@@ -4,7 +4,7 @@
 // Thread     any.
 // Allocates  what it found.
 // Fails      never: what ends within a literal or a comment ends there.
-// Invariant  every octet of the source is looked at a bounded number of times.
+// Invariant  every byte of the source is looked at a bounded number of times.
 #pragma once
 
 #include <string>

@@ -30,7 +30,7 @@ class Dialect {
 
 // The schema of the migrations.
 Result<std::unique_ptr<Dialect>> open_sqlite(const std::vector<database::Migration>& migrations);
-// The same in a schema of its own in the database of `url`, which is left as it was; empty: in a
+// The same in its own schema in the database of `url`, which is left as it was; empty: in a
 // server that is started for it, of the PostgreSQL that is installed.
 Result<std::unique_ptr<Dialect>> open_postgres(const std::vector<database::Migration>& migrations,
                                                const std::string& url);

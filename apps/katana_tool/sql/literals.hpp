@@ -31,8 +31,8 @@ struct Place {
 struct Literal {
   std::string file;
   std::string text;  // as the compiler sees it
-  // Where the octets of the text stand: offsets in it, ascending, each with the place from which
-  // on one octet of the source is one of the text.
+  // Where the bytes of the text stand: offsets in it, ascending, each with the place from which
+  // on one byte of the source is one of the text.
   struct Run {
     std::size_t offset = 0;
     Place place;

@@ -21,8 +21,8 @@ namespace katana::app {
 
 // For ApplicationOptions::database: opens URLs that begin with "postgresql:".
 DatabaseDriver postgres() noexcept;
-// What it opens for these settings, without migrations: for postgres::Notifications, which have a
-// connection of their own.
+// What it opens for these settings, without migrations: for postgres::Notifications, which have
+// their own connection.
 Result<database::postgres::Options> postgres_options(const DatabaseSettings& settings);
 
 }  // namespace katana::app

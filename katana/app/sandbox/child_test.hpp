@@ -1,4 +1,4 @@
-// What a test does that cannot be taken back, in a process of its own.
+// What a test does that cannot be taken back, in its own process.
 #pragma once
 
 #include <arpa/inet.h>

@@ -93,7 +93,7 @@ void refuse_datagrams(FilterProgram& program, std::uint32_t refused) {
 
 void allow_some(SomeCalls& some) {
   const auto self = static_cast<std::uint32_t>(::getpid());
-  // Memory that is written and executed would be code of whoever writes it.
+  // Memory that is written and executed would be code of an attacker that writes it.
   some.allow(SYS_mmap, {.argument = 2,
                         .mask = PROT_WRITE | PROT_EXEC,
                         .one_of = {0u, std::uint32_t{PROT_WRITE}, std::uint32_t{PROT_EXEC}}});
@@ -173,7 +173,7 @@ Result<void> refuse_starting_calls(const CallRules& rules) {
     if (!stays) program.answer(call, refused);
   }
   // Libraries are loaded by now. A file that the process can write, one without a name
-  // (memfd_create) or a ring of io_uring would be code of whoever writes it.
+  // (memfd_create) or a ring of io_uring would be code of an attacker that writes it.
   if (!rules.libraries && !rules.subprocesses) {
     if (rules.connections) load_name_services();
     program.answer_if(SYS_mmap, {.argument = 2, .mask = PROT_EXEC, .one_of = {0u}},

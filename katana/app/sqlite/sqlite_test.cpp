@@ -1,4 +1,4 @@
-// The driver of SQLite in a whole program: on real sockets and in a folder of its own.
+// The driver of SQLite in a whole program: on real sockets and in its own folder.
 #include "katana/app/sqlite/sqlite.hpp"
 
 #include <gmock/gmock.h>
@@ -31,7 +31,7 @@ struct User {
 };
 KATANA_DESCRIBE(User, id, name)
 
-// What a program has made, behind an interface of its own.
+// What a program has made, behind its own interface.
 class Users {
  public:
   explicit Users(database::Database& database) : database_(database) {}

@@ -1,5 +1,5 @@
-// ExporterThread: a thread with a reactor, which exports and serves nobody: whatever a collector
-// does, no request waits for it.
+// ExporterThread: a thread with a reactor, which exports and serves no requests: whatever a
+// collector does, no request waits for it.
 //
 // Owns       the thread, its reactor and the exporters.
 // Borrows    what the exporters do.

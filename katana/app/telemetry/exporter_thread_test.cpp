@@ -19,7 +19,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Takes connections as far as the kernel does by itself.
+// Takes connections as far as the kernel does without help.
 class ExporterThreadTest : public ::testing::Test {
  protected:
   ExporterThreadTest() : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {

@@ -42,7 +42,7 @@ class [[nodiscard]] DeadlineScope {
 };
 
 // The time that is left at `now`, but no more than `most`; never less than a nanosecond, so that
-// what takes zero for "no limit" is late instead. `most` of zero: no limit of its own, and zero
+// what takes zero for "no limit" is late instead. `most` of zero: no further limit, and zero
 // when there is no deadline either.
 inline Duration time_left(Instant now, Duration most) noexcept {
   if (current_deadline == never) return most;

@@ -38,7 +38,7 @@ class Executor {
 
   // Any thread. REQUIRES that the message is in no queue.
   virtual void post(Message& message) noexcept = 0;
-  // Told of what fails here and belongs to no request; null: nobody.
+  // Told of what fails here and belongs to no request; null: none.
   virtual FailureObserver* failure_observer() const noexcept { return nullptr; }
 
   // Another thread was promised that it may post one message, until unexpect() takes it back:
@@ -56,7 +56,7 @@ class Executor {
     --expected_;
     --open_ended_;
   }
-  // Messages that other threads are working on, and that come by themselves.
+  // Messages that other threads are working on, and that come without being asked for.
   std::uint64_t expected_work() const noexcept { return expected_ - open_ended_; }
 
   // What this executor is at, as a monitor on another thread calls it: the route of a handler.

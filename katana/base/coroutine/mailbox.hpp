@@ -35,8 +35,8 @@ class Mailbox {
   Message* take_all() noexcept {
     // A plain load first: a turn without messages must not cost a locked instruction.
     if (newest_.load(std::memory_order_relaxed) == nullptr) return nullptr;
-    // Release too: whoever finds the mailbox empty because of this may post again what announced
-    // that it was not, and this thread is done with that message.
+    // Release too: a thread that finds the mailbox empty because of this may post again what
+    // announced that it was not, and this thread is done with that message.
     Message* newest = newest_.exchange(nullptr, std::memory_order_acq_rel);
     Message* oldest = nullptr;
     while (newest != nullptr) {

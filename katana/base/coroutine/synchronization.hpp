@@ -11,8 +11,8 @@
 // Thread     one: that of the executor (a reactor, or thread::Loop) on which all of them run.
 // Allocates  AsyncChannel its values, up to its capacity.
 // Fails      never. What they wait on outlives them.
-// Invariant  first come, first served. Nobody is resumed within the call that lets him on, but when
-//            the rest of the turn is done, so no call runs code of others.
+// Invariant  first come, first served. A waiter is resumed when the rest of the turn is done,
+//            not within the call that releases it, so no call runs code of others.
 #pragma once
 
 #include <coroutine>
@@ -178,7 +178,7 @@ class AsyncSemaphore {
       QueuedWaiter::let_on(queue_);
     }
   }
-  // That nobody has, and that nobody waits for.
+  // Free, and without waiters.
   std::size_t permits() const noexcept { return permits_; }
   std::size_t waiting() const noexcept { return queue_.size(); }
 

@@ -97,7 +97,7 @@ TEST_F(WhenTest, the_first_failure_of_all_cancels_the_others_and_is_thrown) {
   const std::string text = task.result();
   EXPECT_TRUE(text.ends_with("-2") && text.contains('a') && text.contains('c')) << text;
   one.set();
-  turn();  // nobody is left to go on
+  turn();  // no coroutine is left to go on
 }
 
 TEST_F(WhenTest, what_follows_a_failure_at_the_start_is_not_begun) {

@@ -155,7 +155,7 @@ std::optional<std::string> Aead::open(Bytes sealed, Bytes associated) const {
   const bool is_authentic = EVP_DecryptFinal_ex(context, to + text.size(), &written) == 1;
   erase(key);
   if (is_authentic) return plain;
-  erase_secret(plain);  // what was not authenticated is nobody's to see
+  erase_secret(plain);  // what was not authenticated must not be seen
   return std::nullopt;
 }
 

@@ -32,8 +32,8 @@ class Batch final : public Retained {
   // What the block costs, in all.
   std::size_t allocated_bytes() const noexcept;
   Block& block() noexcept { return *block_; }
-  // Charges what the block costs to the reactor's memory, once, until nobody refers to the batch.
-  // Each reactor's batch counts all of the block. Borrows `memory` until then.
+  // Charges what the block costs to the reactor's memory, once, until the last reference to the
+  // batch is gone. Each reactor's batch counts all of the block. Borrows `memory` until then.
   void charge_to(HeldMemory& memory) noexcept {
     if (memory_ != nullptr) return;
     memory_ = &memory;

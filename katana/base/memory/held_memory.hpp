@@ -10,7 +10,7 @@
 // Fails      grow() is false when the limit would be passed; nothing is then counted.
 // Invariant  used() is the sum of what all holders have charged; it is above bytes_max() only by
 //            what cannot be refused (set()), until the reactor has shed the largest holders. Work
-//            that nobody can end (Holder::work) is refused beyond half of bytes_max(), so what is
+//            that cannot be ended (Holder::work) is refused beyond half of bytes_max(), so what is
 //            left can always be shed.
 #pragma once
 

@@ -79,7 +79,7 @@ class Outbox {
 
   // Promises the first `count` bytes of the last reserve(). REQUIRES count ≤ what was reserved.
   [[gnu::always_inline]] void commit(std::size_t count) noexcept {
-    if (count == 0) return;  // a segment of nothing would take room that nobody reserved
+    if (count == 0) return;  // an empty segment would take capacity that was not reserved
     Block& block = *tail_;
     char* const data = bytes(block) + block.bytes_end;
     block.bytes_end += static_cast<std::uint32_t>(count);

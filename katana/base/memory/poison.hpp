@@ -38,8 +38,8 @@ inline void poison(void*, std::size_t) noexcept {}
 inline void unpoison(void*, std::size_t) noexcept {}
 #endif
 
-// The memory can be used until this is destroyed, and again in the next Lending of it. Whoever owns
-// it calls unpoison() before it is given back to the heap or the stack.
+// The memory can be used until this is destroyed, and again in the next Lending of it. Its owner
+// calls unpoison() before it is given back to the heap or the stack.
 class Lending {
  public:
   Lending(const void* memory, std::size_t bytes) noexcept

@@ -27,7 +27,7 @@ struct Retained {
   }
 
   void (*release)(Retained&) noexcept;  // called when the last reference goes
-  std::uint32_t references = 0;         // 0: nobody refers to it
+  std::uint32_t references = 0;         // 0: no references
   int descriptor = -1;                  // of the file, if it is one
 };
 

@@ -172,7 +172,7 @@ class Planner {
         fmt::format("{} is a singleton and would keep a scoped service beyond its scope: '{}'{}. "
                     "Make '{}' scoped, or '{}' a singleton",
                     named(entry), name, way, name, entries_[end].type->name));
-    scoped_need_[at].reset();  // whoever needs this one is not at fault
+    scoped_need_[at].reset();  // the service that needs this one is not at fault
   }
 
   Error report() const {

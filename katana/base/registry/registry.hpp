@@ -110,8 +110,8 @@ class Registry {
     absent_.push_back({type_info_of<T>(), std::move(remedy)});
   }
 
-  // Checks what was registered, and makes the singletons in the order of their needs; what nobody
-  // needs, in the order of registration.
+  // Checks what was registered, and makes the singletons in the order of their needs; unneeded
+  // ones, in the order of registration.
   Result<std::unique_ptr<Services>> seal() &&;
 
  private:

@@ -9,7 +9,7 @@
 namespace katana::registry {
 namespace {
 
-// In the opposite order, so that whoever needs a service goes before it.
+// In the opposite order, so that users of a service go before it.
 void destroy_all(std::vector<detail::Destroyer>& made) noexcept {
   while (!made.empty()) {
     const detail::Destroyer last = made.back();

@@ -5,7 +5,7 @@
 // Allocates  never.
 // Fails      never.
 // Invariant  the address is the same in every file of one program. Libraries that are loaded with
-//            RTLD_LOCAL have addresses of their own.
+//            RTLD_LOCAL have their own addresses.
 #pragma once
 
 #include <string_view>

@@ -39,7 +39,7 @@ unsigned quota_cpus(const std::string& membership, const std::string& root) {
     if (limit != 0 && (smallest == 0 || limit < smallest)) smallest = limit;
     group.resize(group.rfind('/'));
   }
-  // The root of a container's view has a file of its own.
+  // The root of a container's view has its own file.
   const unsigned limit = limit_of(root + "/cpu.max");
   return limit != 0 && (smallest == 0 || limit < smallest) ? limit : smallest;
 }

@@ -66,7 +66,7 @@ std::string type_name(const std::exception_ptr& exception) {
     if (type == nullptr) return "unknown";
     const std::unique_ptr<char, decltype(&std::free)> plain(
         abi::__cxa_demangle(type->name(), nullptr, nullptr, nullptr), &std::free);
-    // std::throw_with_nested makes a type of its own around that which was given.
+    // std::throw_with_nested makes its own type around the given one.
     std::string name = plain != nullptr ? plain.get() : type->name();
     constexpr Bytes wrapped = "std::_Nested_exception<";
     if (name.starts_with(wrapped) && name.ends_with('>')) {

@@ -1,7 +1,7 @@
 // heap_calls(): how often this thread has called operator new, for tests of what promises not to.
 //
-// Thread     counts each thread by itself.
-// Fails      counts nothing under ThreadSanitizer, which brings an operator new of its own: a test
+// Thread     counts each thread separately.
+// Fails      counts nothing under ThreadSanitizer, which brings its own operator new: a test
 //            derives from HeapCallsTest and is skipped there.
 // Invariant  replaces operator new and delete, so exactly one file of a test program includes it.
 #pragma once

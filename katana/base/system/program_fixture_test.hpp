@@ -30,7 +30,7 @@
 
 namespace katana {
 
-// Nobody listens there at this moment.
+// No socket listens there at this moment.
 inline std::uint16_t find_free_port() {
   const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address{};

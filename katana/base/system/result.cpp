@@ -34,7 +34,7 @@ const Error::Detail* Error::detail() const noexcept {
 
 Code Error::detail_code() const noexcept { return detail()->code; }
 
-// relaxed: whoever copies has a share already.
+// relaxed: the copying thread has a share already.
 void Error::share() const noexcept { detail()->shares.fetch_add(1, std::memory_order_relaxed); }
 
 void Error::release() noexcept {

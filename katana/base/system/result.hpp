@@ -3,7 +3,7 @@
 // Owns       a share of its messages: a copy, and a wider error, share the chain of causes.
 // Allocates  nothing for success or for an Error of a code alone; the heap for messages and causes.
 // Thread     a value: move it where you like.
-// Fails      never by itself.
+// Fails      never directly.
 #pragma once
 
 #include <cstdint>

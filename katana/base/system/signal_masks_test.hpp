@@ -1,5 +1,5 @@
 // Which threads of the process take SIGTERM, by their names: one that does would end the process,
-// with all that it has in flight, before whoever waits for the signal hears of it.
+// with all that it has in flight, before the thread that waits for the signal hears of it.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 
 namespace katana {
 
-// {name: it takes SIGTERM}, of threads that have a name of their own.
+// {name: it takes SIGTERM}, of threads that have their own name.
 inline std::map<std::string, bool> threads_and_sigterm() {
   std::map<std::string, bool> threads;
   for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {

@@ -16,7 +16,7 @@ std::string json_text(Bytes text) {
   return std::string(out.bytes());
 }
 
-// The definition, octet by octet: what the fast path must agree with.
+// The definition, byte by byte: what the fast path must agree with.
 std::string plainly_escaped(Bytes text) {
   std::string out = "x\"";
   while (!text.empty()) {

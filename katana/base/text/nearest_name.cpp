@@ -9,7 +9,7 @@
 namespace katana {
 namespace {
 
-constexpr std::size_t compared_max = 40;  // nobody mistypes a longer name by a few characters
+constexpr std::size_t compared_max = 40;  // longer names are rarely mistyped by a few characters
 
 char lower_of(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; }
 

@@ -4,11 +4,11 @@
 // Owns       callable, token, and by its base the outcome.
 // Thread     act() on the worker; then whichever of the two the state's word says.
 // Allocates  nothing; it is made by make_recycled().
-// Fails      as Outcome does; a job that nobody wants any more becomes Code::cancelled.
+// Fails      as Outcome does; a job without a waiting caller becomes Code::cancelled.
 // Invariant  State::complete() is the last that act() touches: after it the waiter may destroy the
 //            whole.
 //
-// A State has `outcome`, unwanted() (nobody waits any more), complete(), and a constructor whose
+// A State has `outcome`, unwanted() (no caller waits any more), complete(), and a constructor whose
 // first argument destroys the call.
 #pragma once
 
@@ -29,7 +29,7 @@ struct AwaitedCall final : State {
       : State(&destroy_this, arguments...), token(std::move(stop)) {
     std::construct_at(&f, std::move(callable));
   }
-  ~AwaitedCall() {}  // the callable is destroyed by act(), or by whoever could not queue it
+  ~AwaitedCall() {}  // the callable is destroyed by act(), or by the code that could not queue it
 
   static void destroy_this(State* state) noexcept {
     end_recycled(static_cast<AwaitedCall*>(state));

@@ -9,7 +9,7 @@
 // Allocates  one piece of the recycler for callable, state and value together.
 // Fails      get() returns Code::cancelled when the job was cancelled before it began,
 //            resource_exhausted when the queue was full, unavailable when the pool was stopped; it
-//            rethrows what the callable threw. What nobody gets is reported (see unseen.hpp).
+//            rethrows what the callable threw. An unread outcome is reported (see unseen.hpp).
 // Invariant  get() returns when the job has ended, however it did: no accepted job is forgotten.
 #pragma once
 

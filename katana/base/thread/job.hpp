@@ -72,7 +72,7 @@ inline constexpr bool lies_in_job =
 // What a job needs beside its callable, if it needs it.
 struct NoToken {
   static constexpr bool stop_requested() noexcept { return false; }
-  operator std::stop_token() const noexcept { return {}; }  // of nobody: never stopped
+  operator std::stop_token() const noexcept { return {}; }  // without an owner: never stopped
 };
 
 template <class F, class Token>

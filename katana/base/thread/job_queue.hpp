@@ -69,7 +69,7 @@ class JobQueue {
     return (tail_.load(std::memory_order_relaxed) & ~closed_mark) ==
            head_.load(std::memory_order_relaxed);
   }
-  // Jobs that nobody has claimed. At once wrong while others push and claim.
+  // Jobs that are not claimed. At once wrong while others push and claim.
   std::uint64_t waiting() const noexcept {
     // head first: it never passes a tail that is read later.
     const std::uint64_t head = head_.load(std::memory_order_seq_cst);
@@ -147,7 +147,7 @@ JobQueue::Push JobQueue::push(Job::Act act, Write&& write, Now&& now) noexcept {
   if ((position & (timed_one_in_ - 1)) == 0) {
     time(position).store(now(), std::memory_order_relaxed);
   }
-  // release: whoever sees the job sees its payload and time.
+  // release: a thread that sees the job sees its payload and time.
   mine.act.store(act, std::memory_order_release);
   // The line comes from the worker that emptied it; asked for early, it is here when needed.
   fetch_to_write(slot(position + prefetch_ahead));

@@ -65,7 +65,7 @@ class Loop final : public Executor {
       for (int pause = 0; pause < 16; ++pause) relax();
     }
     spin();
-    // Whoever is to send may need this very CPU.
+    // The sending thread may need this very CPU.
     for (int round = 0; round < 16 && !mailbox_.has_messages(); ++round) std::this_thread::yield();
     while (!run_messages()) sleep();
   }
@@ -86,7 +86,7 @@ class Loop final : public Executor {
 
   void post(Message& message) noexcept override {
     if (!mailbox_.post(message)) return;
-    // Whoever sleeps has said so before it looked into the mailbox.
+    // A sleeping thread has said so before it looked into the mailbox.
     if (asleep_.load(std::memory_order_seq_cst)) {
       epoch_.fetch_add(1, std::memory_order_release);
       futex_wake(&epoch_, 1);

@@ -4,7 +4,7 @@
 // Owns       first the callable, then, in the same memory, what came of it.
 // Thread     one at a time; the word beside it says whose turn it is.
 // Allocates  nothing beyond what the callable does.
-// Fails      take() rethrows the exception of the callable; one that nobody takes is reported.
+// Fails      take() rethrows the exception of the callable; one that is not taken is reported.
 //
 // Yield<T> is what a waiter gets: Result<T>, and for a callable that returns a Result<U> that one,
 // not a Result in a Result.
@@ -89,7 +89,7 @@ class Outcome {
     Value value_;
     detail::Thrown thrown_;
   };
-  Kind kind_ = Kind::none;  // last: whoever holds an Outcome may use what is left of its word
+  Kind kind_ = Kind::none;  // last: the holder of an Outcome may use what is left of its word
 };
 
 }  // namespace katana::thread

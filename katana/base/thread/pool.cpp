@@ -111,7 +111,7 @@ Result<void> Pool::add_worker() {
   worker.index = index;
   worker.retire = false;
   worker.signal.store(0, std::memory_order_relaxed);
-  // It begins as a searcher, so nobody wakes another one for what it will find.
+  // It begins as a searcher, so no other one is woken for what it will find.
   idle_.fetch_add(one_searching, std::memory_order_seq_cst);
   try {
     worker.thread = quiet_thread([this, &worker] { work(worker); });
@@ -289,7 +289,7 @@ void Pool::report_failure(std::exception_ptr failure) noexcept {
     } else {
       print_failure(failure);
     }
-  } catch (...) {  // a handler that fails has nobody to tell: the job is counted as failed already
+  } catch (...) {  // no one to report to: the job is counted as failed already
   }
 }
 

@@ -65,7 +65,7 @@ struct PoolOptions {
   // One job in so many has its wait and its run measured; a power of two. 1 measures each, for
   // some 50 ns.
   std::size_t timed_one_in = 32;
-  // Called with what a job threw that nobody waits for, or whose outcome nobody took: on the
+  // Called with what a job threw that nobody waits for, or whose outcome was not taken: on the
   // worker, or on the thread that dropped the future. Counted in any case. Empty:
   // a line on standard error, at most one in a second, with the number of those left out.
   std::function<void(std::exception_ptr)> on_failure = {};

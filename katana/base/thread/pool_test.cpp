@@ -291,7 +291,7 @@ TEST(Pool, a_flood_of_urgent_jobs_does_not_starve_the_low_ones) {
 
 TEST(Pool, no_job_waits_behind_a_long_one_while_another_worker_is_idle) {
   const auto pool = make_pool(2);
-  // Both workers are held, so that whoever is freed first claims many of what has come since.
+  // Both workers are held, so that the worker freed first claims many of what has come since.
   Gate first, second;
   first.hold(*pool);
   second.hold(*pool);

@@ -70,7 +70,7 @@ bool Pool::search(Worker& worker, Worker::Taken& taken) noexcept {
         return false;
       }
       if (round % search_yield_one_in == 0) {
-        std::this_thread::yield();  // whoever is about to send may need this very CPU
+        std::this_thread::yield();  // the thread that is about to send may need this very CPU
       } else {
         for (int pause = 0; pause < search_pauses; ++pause) relax();
       }
@@ -81,7 +81,7 @@ bool Pool::search(Worker& worker, Worker::Taken& taken) noexcept {
 
 void Pool::leave_search() noexcept {
   const std::uint64_t before = idle_.fetch_sub(one_searching, std::memory_order_seq_cst);
-  // Those who added work while this worker searched have woken nobody.
+  // Those who added work while this worker searched have woken no worker.
   if (searching(before) == 1 && parked(before) != 0 && any_work()) wake_one();
 }
 

@@ -71,7 +71,7 @@ struct RunState : Message {
   }
   // The coroutine is destroyed. On the executor's thread, as arrive() is.
   void abandon() noexcept {
-    if (waiting == nullptr) {  // resumed already: nobody else knows the state
+    if (waiting == nullptr) {  // resumed already: no other thread knows the state
       destroy(this);
       return;
     }

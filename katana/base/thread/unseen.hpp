@@ -34,7 +34,7 @@ class FailureSink {
   void detach() noexcept;
   void share() noexcept { shares_.fetch_add(1, std::memory_order_relaxed); }
   void release() noexcept {
-    // acq_rel: whoever deletes it has seen what the others did.
+    // acq_rel: the thread that deletes it has seen what the others did.
     if (shares_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
   }
   // Of the pool whose job runs on this thread, with a share for the caller; null: there is none.

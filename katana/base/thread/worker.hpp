@@ -99,7 +99,7 @@ struct alignas(64) Worker {
   Times wait;
   Times run;
 
-  // Of whoever parks and wakes it.
+  // Of the threads that park and wake it.
   alignas(64) FutexWord signal = 0;
   bool retire = false;  // written before the signal
   std::atomic<bool> alive = false;

@@ -1,6 +1,6 @@
 // The network of a client: the part of an address that one subscriber has, by which limits count.
 // One subscriber of IPv6 has at least 2^64 addresses (RFC 6177), so a limit that counts whole
-// addresses limits nobody.
+// addresses has no effect.
 //
 //   client_network(address)             192.0.2.1 as it is; of 2001:db8:1:2::5 the first 64 bits
 //   client_network_text("[::1]:5000")   the same of a text, with or without a port

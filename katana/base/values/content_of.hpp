@@ -56,7 +56,7 @@ struct MediaTypeText {
 
 namespace detail {
 
-// What content of a range is sent as where nobody says it; empty: there is nothing that fits.
+// What content of a range is sent as where it is not stated; empty: there is nothing that fits.
 constexpr Bytes sent_type(Bytes range) noexcept {
   if (range == "*/*") return "application/octet-stream";
   if (range == "text/*") return "text/plain";

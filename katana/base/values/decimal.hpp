@@ -10,8 +10,8 @@
 // Owns       its digits.
 // Thread     a value.
 // Allocates  never.
-// Fails      parse() with nothing: no number, an exponent, or more digits. Arithmetic never rounds
-//            by itself and throws std::overflow_error when a result would need more digits;
+// Fails      parse() with nothing: no number, an exponent, or more digits. Arithmetic never
+//            rounds implicitly and throws std::overflow_error when a result would need more digits;
 //            divided_by(0) throws std::domain_error.
 // Source     the digits are those of decimal(38) in SQL.
 #pragma once

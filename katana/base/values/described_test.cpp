@@ -234,7 +234,7 @@ TEST(Rules, length_counts_characters_not_octets) {
 TEST(Rules, long_text_is_cut_between_characters) {
   Person person = some_person();
   person.email.clear();
-  for (int count = 0; count < 50; ++count) person.email += "\xe2\x82\xac";  // 150 octets
+  for (int count = 0; count < 50; ++count) person.email += "\xe2\x82\xac";  // 150 bytes
   const Broken broken = broken_in(person);
   ASSERT_EQ(broken.size(), 1u);
   EXPECT_EQ(broken[0].size(),

@@ -1,4 +1,4 @@
-// Enveloped<"user", T>: a value in an object of its own, {"user": …}, as some APIs want it.
+// Enveloped<"user", T>: a value in its own object, {"user": …}, as some APIs want it.
 //
 //   Task<Result<Json<Enveloped<"user", User>>>> add(Json<Enveloped<"user", NewUser>> given);
 //

@@ -11,7 +11,7 @@
 namespace katana {
 namespace {
 
-// The digits of an octet and how many there are, so that one copy of four octets writes any.
+// The digits of a byte and how many there are, so that one copy of four bytes writes any.
 struct OctetText {
   std::array<char, 3> digits{};
   char size = 0;
@@ -57,7 +57,7 @@ std::uint64_t word_of(const std::uint8_t* octets) noexcept {
   return word;
 }
 
-// Takes one octet in decimal off the front. A leading zero is refused: some would read it as octal.
+// Takes one byte in decimal off the front. A leading zero is refused: some would read it as octal.
 std::optional<std::uint32_t> take_octet(Bytes& text) noexcept {
   std::uint32_t value = 0;
   std::size_t size = 0;

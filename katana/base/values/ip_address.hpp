@@ -31,7 +31,7 @@ class IpAddress {
   // Of to_text().
   static constexpr std::size_t text_bytes_max = 45;
 
-  // "::", which is nobody's.
+  // "::", the unspecified address.
   constexpr IpAddress() noexcept = default;
   // Bytes in the order of the network.
   static IpAddress v4(std::span<const std::uint8_t, 4> octets) noexcept;

@@ -97,7 +97,7 @@ TEST(IpAddress, is_masked_to_the_network_of_a_subscriber) {
 }
 
 // The C library is asked what each text means. It takes no more than RFC 4291 allows, but a zero in
-// front of an octet it may.
+// front of a byte it may.
 TEST(IpAddress, agrees_with_the_c_library_on_random_texts) {
   std::mt19937 random(1);
   constexpr Bytes characters = "0123:::..f/";

@@ -1,4 +1,4 @@
-// KeyedHash: SipHash-1-3 (Aumasson, Bernstein) of a text: without the key nobody can
+// KeyedHash: SipHash-1-3 (Aumasson, Bernstein) of a text: without the key, an attacker cannot
 // choose texts that collide. For tables; it is no signature.
 //
 // Owns       its key.

@@ -27,7 +27,7 @@ class Network {
   // Of to_text().
   static constexpr std::size_t text_bytes_max = IpAddress::text_bytes_max + 4;
 
-  // Nobody's: "::/128".
+  // The unspecified address: "::/128".
   constexpr Network() noexcept = default;
   // The network of so many bits that the address is in.
   Network(const IpAddress& address, unsigned bits) noexcept;

@@ -6,7 +6,7 @@
 namespace katana::detail {
 namespace {
 
-// What a peer sent, short enough for a message and cut between characters.
+// What a client sent, short enough for a message and cut between characters.
 Bytes shortened(Bytes text) noexcept {
   constexpr std::size_t bytes_max = 64;
   if (text.size() <= bytes_max) return text;

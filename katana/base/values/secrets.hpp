@@ -1,4 +1,4 @@
-// What secrets ask for: bytes that nobody can guess, a comparison whose time tells nothing, and
+// What secrets ask for: bytes that cannot be guessed, a comparison whose time tells nothing, and
 // memory that is overwritten before it is given back.
 //
 // Owns       SecretText its bytes.

@@ -46,7 +46,7 @@ TEST(WordHash, words_of_any_progression_spread_over_the_places) {
 }
 
 TEST(WordHash, a_step_that_met_once_does_not_meet_again_and_again) {
-  // Two words that share twelve bits of their hashes; whoever adds their difference to others has
+  // Two words that share twelve bits of their hashes; adding their difference to others gives
   // words that share them as seldom as any.
   const WordHash hash(5, 6);
   std::uint64_t word = 1;

@@ -1,4 +1,4 @@
-// Composition: the configuration of a program whose parts bring groups of their own.
+// Composition: the configuration of a program whose parts bring their own groups.
 //
 //   Additions additions;
 //   additions.groups.push_back(added_group<MailSettings>("mail", "the mail server"));

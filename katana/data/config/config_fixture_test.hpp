@@ -1,5 +1,5 @@
-// A program's configuration as tests want it: every kind of member and rule, and a file in a folder
-// of its own.
+// A program's configuration as tests want it: every kind of member and rule, and a file in its own
+// folder.
 //
 // Owns       the folder, which is removed with it.
 // Thread     one.

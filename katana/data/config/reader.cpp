@@ -97,7 +97,7 @@ void read_optional(Reading& reading, const Node* node, const Type& type, void* v
   }
 }
 
-// `node` is null when nobody gave a value.
+// `node` is null without a value.
 void read_value(Reading& reading, const Node* node, const Type& type, void* value, const Said& said,
                 const Shape& shape) {
   if (type.kind == Type::Kind::optional) {

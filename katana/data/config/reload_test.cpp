@@ -32,7 +32,7 @@ TEST_F(ReloadTest, applies_what_is_reloadable_and_reports_what_is_not) {
   EXPECT_EQ(without_folder(reloaded->applied[1]), "log.levels: {} → {http: debug} (katana.yaml:2)");
   ASSERT_EQ(reloaded->needs_restart.size(), 1u);
   EXPECT_EQ(without_folder(reloaded->needs_restart[0]), "network.http.port: 1 → 2 (katana.yaml:1)");
-  // Whoever kept the old value has it as it was.
+  // A kept old value stays as it was.
   EXPECT_EQ(before->network.http.idle_timeout, seconds(30));
 }
 

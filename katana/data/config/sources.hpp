@@ -31,7 +31,7 @@ struct Sources {
   bool file_optional = false;                        // a file that is not there is as good as empty
   std::string environment_prefix = "KATANA_";        // empty: no variable is looked at
   std::vector<std::string> environment_others = {};  // variables with the prefix for somebody else
-  // Variables with a name of their own, and the keys that they set: {"KATANA_PORT", "http.port"}.
+  // Variables with their own name, and the keys that they set: {"KATANA_PORT", "http.port"}.
   std::vector<std::pair<std::string, std::string>> environment_names = {};
   std::vector<std::pair<std::string, std::string>> environment = {};  // name and value
   std::vector<std::string> sets = {};  // "key=value", in the order of the flags

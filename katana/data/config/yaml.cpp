@@ -16,8 +16,8 @@
 namespace katana::config {
 namespace {
 
-// yaml-cpp 0.7 writes the escapes \N and \_ as one octet each, 85 and A0, where UTF-8 has C2 before
-// them. The file was UTF-8, so that no other octet can stand alone.
+// yaml-cpp 0.7 writes the escapes \N and \_ as one byte each, 85 and A0, where UTF-8 has C2 before
+// them. The file was UTF-8, so that no other byte can stand alone.
 std::string as_utf8(Bytes text) {
   std::string out;
   while (!text.empty()) {

@@ -41,7 +41,7 @@ std::string body(const T& value) {
   }
   return text;
 }
-// The head of a T, and octets that follow it.
+// The head of a T, and bytes that follow it.
 template <class T>
 std::string made(Bytes octets) {
   return to_binary(T{}).substr(0, 8) + std::string(octets);

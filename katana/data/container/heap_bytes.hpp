@@ -31,8 +31,8 @@
 
 namespace katana::container {
 
-// What malloc takes for a piece: its size with a head, in steps of 16, and no less than 32; what is
-// mapped by itself is rounded up to pages.
+// What malloc takes for a piece: its size with a head, in steps of 16, and no less than 32; a
+// separate mapping is rounded up to pages.
 constexpr std::size_t allocation_bytes(std::size_t bytes) noexcept {
   constexpr std::size_t mapped_min = 128 * 1024;
   if (bytes >= mapped_min) return (bytes + 16 + 4095) & ~std::size_t{4095};
@@ -111,7 +111,7 @@ template <class T, class Unknown>
 std::size_t pointed_heap_bytes(const T& pointer, Unknown& unknown) {
   using Element = typename T::element_type;
   if (pointer == nullptr) return 0;
-  // The counts of a shared one stand in the same piece, or in one of their own: then it is less.
+  // The counts of a shared one stand in the same piece, or in a separate one: then it is less.
   constexpr std::size_t counts = 16;
   return allocation_bytes(counts + sizeof(Element)) + count_heap_bytes(*pointer, unknown);
 }

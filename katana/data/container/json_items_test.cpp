@@ -10,7 +10,7 @@ namespace {
 
 using Form = JsonItems::Form;
 
-// The items, one a line, and the error behind them; the text comes in pieces of `piece` octets.
+// The items, one a line, and the error behind them; the text comes in pieces of `piece` bytes.
 std::string items_of(Form form, Bytes text, std::size_t piece = SIZE_MAX, std::size_t max = 64) {
   JsonItems items(form, max);
   std::string all;

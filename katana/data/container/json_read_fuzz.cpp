@@ -1,4 +1,4 @@
-// Invariant: whatever the octets, reading ends and reads nothing outside of them; what is accepted
+// Invariant: whatever the bytes, reading ends and reads nothing outside of them; what is accepted
 // is JSON for simdjson's own parser as well, and writes and reads back equal; what is malformed is
 // none for simdjson either, but for depth and half surrogate pairs, where simdjson is laxer.
 #include <simdjson.h>
@@ -73,7 +73,7 @@ void read_as_changes(Bytes text) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  // A heap block of the exact size, so that AddressSanitizer sees the first octet too many.
+  // A heap block of the exact size, so that AddressSanitizer sees the first byte too many.
   const auto block = std::make_unique<char[]>(size);
   if (size != 0) std::memcpy(block.get(), data, size);
   read_as_value({block.get(), size});

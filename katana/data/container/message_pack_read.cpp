@@ -10,7 +10,7 @@
 namespace katana::container::detail {
 namespace {
 
-// How many octets stand behind a tag of a fixed size, and whether they are an integer with a sign.
+// How many bytes stand behind a tag of a fixed size, and whether they are an integer with a sign.
 struct Width {
   std::uint8_t bytes;
   bool is_signed;
@@ -22,7 +22,7 @@ constexpr std::optional<Width> integer_width(std::uint8_t tag) noexcept {
   return std::nullopt;
 }
 
-// `bytes` octets, the highest first, with its sign carried up where it has one.
+// `bytes` bytes, the highest first, with its sign carried up where it has one.
 std::uint64_t number_at(const char* at, Width width) noexcept {
   std::uint64_t bits = 0;
   for (std::uint8_t index = 0; index < width.bytes; ++index) {
@@ -33,7 +33,7 @@ std::uint64_t number_at(const char* at, Width width) noexcept {
   return static_cast<std::uint64_t>(static_cast<std::int64_t>(bits << unused) >> unused);
 }
 
-// How long the length behind a tag of text or octets is; nothing for other tags.
+// How long the length behind a tag of text or bytes is; nothing for other tags.
 constexpr std::optional<std::uint8_t> length_bytes(std::uint8_t tag, Kind wanted) noexcept {
   if (wanted == Kind::text) {
     if (tag >= 0xa0 && tag <= 0xbf) return 0;

@@ -1,4 +1,4 @@
-// Invariant: whatever the octets, reading ends and reads nothing outside of them, and what is
+// Invariant: whatever the bytes, reading ends and reads nothing outside of them, and what is
 // accepted writes and reads back equal, as a value of any shape and as a struct.
 #include "katana/data/container/message_pack_read.hpp"
 
@@ -33,7 +33,7 @@ void read_as(Bytes octets, bool (*is_equal)(const T&, const T&)) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  // A heap block of the exact size, so that AddressSanitizer sees the first octet too many.
+  // A heap block of the exact size, so that AddressSanitizer sees the first byte too many.
   const auto block = std::make_unique<char[]>(size);
   if (size != 0) std::memcpy(block.get(), data, size);
   const Bytes octets(block.get(), size);

@@ -109,7 +109,7 @@ class OutboxOutput {
   char* begin_ = nullptr;
   char* end_ = nullptr;
   bool full_ = false;
-  // Takes what a block is too small for, to be copied; and, once full, what nobody will read.
+  // Takes what a block is too small for, to be copied; and, once full, bytes that are not read.
   std::array<char, window_bytes_max> spare_;
 };
 

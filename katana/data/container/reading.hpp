@@ -80,7 +80,7 @@ struct Place {
 
 class Reading {
  public:
-  // What malformed input is of, and where: "malformed JSON: missing comma, near octet 17".
+  // What malformed input is of, and where: "malformed JSON: missing comma, near byte 17".
   struct Where {
     Bytes format;
     std::optional<std::size_t> (*offset)(const void* source);

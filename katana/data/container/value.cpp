@@ -90,7 +90,7 @@ bool Object::erase(Bytes name) {
 }
 
 bool Object::has_duplicates() const {
-  // A few are compared each with each; of many that a peer sent this would take too long.
+  // A few are compared each with each; of many that a client sent this would take too long.
   constexpr std::size_t few = 16;
   if (members_.size() <= few) {
     for (std::size_t one = 0; one < members_.size(); ++one) {

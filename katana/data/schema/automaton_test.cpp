@@ -197,7 +197,7 @@ TEST(Expression, that_goes_back_too_often_is_costly_and_takes_no_more_than_the_b
   const std::string text = std::string(34, 'a') + "!";
   EXPECT_EQ(find(R"(^(\w+\s?)+(?=z)$)", text, 100'000), Found::costly);
   EXPECT_EQ(find(R"((\w+\s?)+(?!\w)[yz])", text, 100'000), Found::costly);
-  // Every place of a long text is a begin of its own.
+  // Every place of a long text begins a pattern.
   EXPECT_EQ(find(R"([ab]+[ac]+(?=d)d)", std::string(50'000, 'a') + "ed", 100'000), Found::costly);
 }
 

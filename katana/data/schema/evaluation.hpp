@@ -73,7 +73,7 @@ class Evaluated {
   bool all_ = false;
 };
 
-// A random key for each process: nobody can choose items that collide.
+// A random key for each process: an attacker cannot choose items that collide.
 const KeyedHash& item_hash();
 
 template <class View>
@@ -94,7 +94,7 @@ class Evaluation {
   static constexpr std::uint64_t steps_of_multiple = 4;
   static constexpr std::size_t bytes_per_step = 16;  // of text that is read once
 
-  // A step into the instance, on the stack of whoever takes it.
+  // A step into the instance, on the stack of its caller.
   struct Step {
     const Step* above;
     Bytes name;
@@ -107,7 +107,7 @@ class Evaluation {
     const Resource* resource;
   };
 
-  // `evaluated`: of this instance, for a schema above; null: nobody asks.
+  // `evaluated`: of this instance, for a schema above; null: not needed.
   bool evaluate(const Node& node, const View& instance, Evaluated* evaluated) {
     if (!take(1)) return false;
     if (node.judgement != Judgement::keywords) {
@@ -380,7 +380,7 @@ class Evaluation {
            fault("must contain at most {} of the items that it may contain", node.contained_max);
   }
 
-  // n log n, whoever chose the items. False, too, when the budget is spent.
+  // n log n, even for items that an attacker chose. False, too, when the budget is spent.
   bool are_unique(const View& instance) {
     if (!take(instance.size())) return false;
     std::vector<std::pair<std::uint64_t, View>> items;

@@ -172,7 +172,7 @@ class Names {
       const auto found = std::ranges::adjacent_find(names);
       return found == names.end() ? nullptr : &*found;
     }
-    // Names of one mark may be the same; nearly all have one of their own.
+    // Names of one mark may be the same; nearly all have a unique one.
     std::uint64_t marks = 0;
     for (std::size_t at = 0; at < names.size(); ++at) {
       const Bytes name = names[at];

@@ -22,7 +22,7 @@ class Memo {
   enum class Verdict : std::uint8_t {
     unknown,     // not evaluated yet
     fits,        // the instance fits the schema
-    fails,       // and nobody was told why
+    fails,       // and no error was reported
     fails_told,  // the findings say why
   };
 

@@ -152,7 +152,7 @@ TEST(Schema, data_of_many_kinds_is_bounded) {
   EXPECT_EQ(twice.error().message(), "/0/a~0/0/b: comes twice");
 }
 
-// Names are compared where their marks are the same: first octet and length, or a chance.
+// Names are compared where their marks are the same: first byte and length, or a chance.
 TEST(Schema, a_name_that_comes_twice_is_found_among_any_others) {
   const Schema any = compiled("true");
   for (std::size_t size = 1; size <= 40; ++size) {

@@ -74,7 +74,7 @@ class Call final : public Runnable, private net::TimerEntry {
   bool await_ready() const noexcept { return ready(); }
   void await_suspend(std::coroutine_handle<> waiting) noexcept { waiting_ = waiting; }
   void await_resume() const noexcept {}
-  // It resumes nobody until it is awaited again.
+  // It resumes no caller until it is awaited again.
   void stop_waiting() noexcept {
     waiting_ = Waiting();
     if (stage_ != Stage::waiting) leave_list();

@@ -70,7 +70,7 @@ std::size_t ClientConnection::session_bytes() const noexcept {
 net::Session* ClientConnection::open(void* memory, net::Connection& connection) noexcept {
   driver_ = make_driver_(uses_http2(connection) ? HttpVersion::http_2 : HttpVersion::http_1_1,
                          {connection, context_, origin_, *this});
-  // Without TLS the session opens before the peer has answered; the connect timer keeps running.
+  // Without TLS the session opens before the server has answered; the connect timer keeps running.
   if (transforms_) {
     stage_ = Stage::open;
     ++context_.counters().handshakes;

@@ -6,8 +6,8 @@
 // Thread     its reactor's.
 // Fails      see ProtocolDriver. An error in one reply fails its call and resets its stream; an
 //            error of the connection fails all of its calls.
-// Invariant  a server can make this hold no more than the stream's window (stream_bytes_max) for a
-//            stream that nobody reads, and no such stream delays another. A stream is open exactly
+// Invariant  a server can make this hold no more than the stream's window (stream_bytes_max) for
+//            an unread stream, and no such stream delays another. A stream is open exactly
 //            as long as the driver carries its call.
 //
 // A connection on which nothing at all arrived while a call ran into its deadline gets no further

@@ -14,7 +14,7 @@ class HttpClientTest : public ClientTest {};
 TEST_F(HttpClientTest, a_request_goes_out_and_its_reply_comes_back) {
   Reply& reply = fetch(Request("http://server.test:81/a?b=c#d").field("Accept", "text/plain"));
   ASSERT_EQ(links(), 1u);
-  EXPECT_EQ(sent(), "");  // nobody has answered
+  EXPECT_EQ(sent(), "");  // no server has answered
   answer(0);
   EXPECT_EQ(sent(), "GET /a?b=c HTTP/1.1\r\nHost: server.test:81\r\nAccept: text/plain\r\n\r\n");
   say(0, ok + "X-One:  1 \r\nContent-Length: 5\r\nEmpty:\r\n\r\nhello");

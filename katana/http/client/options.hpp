@@ -150,8 +150,8 @@ struct HttpClientOptions {
 
   // Numeric addresses by host name, used instead of name resolution.
   std::map<std::string, std::vector<std::string>> hosts = {};
-  // Threads that resolve other names, with getaddrinfo. Borrowed. Null: two threads of its own,
-  // started with the first name. The result is used for addresses_kept,
+  // Threads that resolve other names, with getaddrinfo. Borrowed. Null: two own threads, started
+  // with the first name. The result is used for addresses_kept,
   // because getaddrinfo does not say how long it is valid.
   thread::Pool* resolver = nullptr;
   Duration addresses_kept = seconds(10);

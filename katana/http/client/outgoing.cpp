@@ -80,7 +80,7 @@ Result<void> check_method(const Request& request, const HttpClientOptions& optio
 }
 
 // The field lines. The value of Host is moved into `host`. `decodes` becomes false if the request
-// has an Accept-Encoding: whoever asks for codings decodes them.
+// has an Accept-Encoding: a caller that asks for codings decodes them.
 Result<std::string> make_fields(const Request& request, const HttpClientOptions& options,
                                 std::string& host, bool& decodes) {
   if (auto right = check_repetition(request.fields()); !right) {

@@ -128,7 +128,7 @@ PublicSuffixes PublicSuffixes::parse(Bytes text) {
     }
     const std::string name = host_form_of(rule);
     if (name.empty()) continue;
-    // A name may have a rule of its own beside a wildcard below it; the wildcard says both.
+    // A name may have its own rule beside a wildcard below it; the wildcard says both.
     Rule& kept = made.rules_.try_emplace(name, kind).first->second;
     if (kind == Rule::wildcard) kept = kind;
   }

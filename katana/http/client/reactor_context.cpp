@@ -7,7 +7,7 @@
 namespace katana::client {
 namespace {
 
-// Streams that nobody reads hold up no other: all of their windows fit into half of the
+// Unread streams hold up no other: all of their windows fit into half of the
 // connection's, of which the other half may be consumed and not yet given back.
 http2::Limits limits_of(const HttpClientOptions& options) {
   http2::Limits limits;

@@ -6,7 +6,7 @@
 // Owns       its texts.
 // Thread     a value.
 // Fails      HttpClient::fetch() returns an Error for an invalid one: no text in it can add a line
-//            or field of its own (request splitting).
+//            or a header (request splitting).
 #pragma once
 
 #include <cstdint>

@@ -50,7 +50,7 @@ class UploadTest : public ClientTest {
 TEST_F(UploadTest, content_without_a_length_goes_out_in_chunks) {
   const auto source = std::make_shared<Pieces>(std::vector<std::string>{"abc", "defghijklmnopqr"});
   Reply& reply = fetch(put(source));
-  EXPECT_EQ(source->reads, 0);  // nobody has answered
+  EXPECT_EQ(source->reads, 0);  // no server has answered
   answer(0);
   turns();
   EXPECT_THAT(take_sent(0),

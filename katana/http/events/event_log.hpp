@@ -41,7 +41,7 @@ struct EventReader {
   bool has_begun = false;      // it has asked for entries
   std::uint64_t cursor = 0;    // the number of the next entry
   bool has_lost = false;       // before the cursor, and it is not told yet
-  std::uint64_t lost = 0;      // of these; 0: nobody knows how many
+  std::uint64_t lost = 0;      // of these; 0: unknown
   std::uint64_t passed_until = 0;  // a stream's sequence: up to it, and up to …
   Timestamp passed_until_time{};   // … this time it was sent by another process
   bool has_passed = false;  // entries that it does not want, since the last that it was given
@@ -66,7 +66,7 @@ class EventLog {
   std::uint64_t add(const Event& event);
   // Of a stream. `is_anew`: sequences began anew, and the gap was added. False: it is here.
   bool add_stored(const Event& event, std::uint64_t sequence, Timestamp stored_at, bool is_anew);
-  // 0: some, nobody knows how many.
+  // 0: an unknown number.
   void add_gap(std::uint64_t lost);
   // All that the stream had was added: readers can be placed.
   void note_loaded() noexcept { is_loaded_ = true; }
@@ -76,7 +76,7 @@ class EventLog {
   struct Taken {
     Octets octets = nullptr;  // the next event; null: there is none
     bool is_lost = false;     // no event: that some were lost
-    std::uint64_t lost = 0;   // of these; 0: nobody knows how many
+    std::uint64_t lost = 0;   // of these; 0: unknown
     bool is_slow = false;     // because it did not take them in time
   };
   // From then on it is told what is added. Nothing happens before note_loaded().

@@ -189,7 +189,7 @@ TEST_F(StreamLogOfEvents, an_empty_stream_is_a_loss_for_who_has_seen_an_event_of
   EXPECT_EQ(told_to(log_, ""), Said{});
   EventReader fresh;
   EXPECT_EQ(told(log_, fresh), Said{});
-  add(900, 8, "8");  // what the stream numbered before is nobody's loss
+  add(900, 8, "8");  // what the stream numbered before is not lost
   EXPECT_EQ(told(log_, fresh), Said{"8"});
 }
 

@@ -26,10 +26,10 @@
 //   id           every event has one. A reader that comes again with Last-Event-ID is told what it
 //                missed, as far as it is kept; also after a restart, when that is all that is kept.
 //   lost         an event of that name says how many events a reader was not told, in its data.
-//                Without data: some, nobody knows how many.
+//                Without data: an unknown number.
 //   retry        said once, at the beginning of a stream.
-//   heartbeat    a comment whenever nothing was sent for so long, so that nobody on the way takes
-//                the connection for dead, and a reader that has left is noticed. A reader of keys
+//   heartbeat    a comment whenever nothing was sent for so long, so that no proxy takes the
+//                connection for dead, and a reader that has left is noticed. A reader of keys
 //                is sent its new id with it when events of other keys have passed.
 //   slow reader  one that takes less than is published. Its place in what is kept is overtaken: it
 //                loses the oldest events, and an event "lost" says how many; or its stream ends.

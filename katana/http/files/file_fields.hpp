@@ -29,7 +29,7 @@ struct FileDescription {
 // A file that was written when its date says so has a tag of date and size. A date that was set
 // (copies, packages, reproducible builds, where all files may have the same) is no evidence: the
 // tag is then a digest of the content, of up to 1 MiB and where `hashes` is set, or has the time of
-// the last change of the inode besides, which nobody can set back, but which differs between hosts.
+// the last change of the inode besides, which cannot be set back, but differs between hosts.
 void describe_file(OpenFile& file, const FileDescription& description, std::int64_t wall_clock_s);
 
 }  // namespace katana

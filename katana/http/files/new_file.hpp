@@ -13,8 +13,8 @@
 // Fails      invalid_argument: the name is no plain name; already_exists: Existing::refuse, or a
 //            folder has the name; resource_exhausted: the disk or a quota is full; otherwise
 //            unavailable.
-// Invariant  nobody sees part of a file under its name. Without publish() nothing is left. The name
-//            leads to no other folder.
+// Invariant  no reader sees part of a file under its name. Without publish() nothing is left. The
+//            name leads to no other folder.
 #pragma once
 
 #include <cstddef>

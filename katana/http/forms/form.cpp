@@ -31,8 +31,8 @@ class FormBuilder {
     return std::nullopt;
   }
   Form take() noexcept { return std::move(form_); }
-  // What the form costs: contents, and heads by their capacity, which a few bytes of a peer make a
-  // hundred times as much.
+  // What the form costs: contents, and heads by their capacity, which a few bytes of a client make
+  // a hundred times as much.
   std::size_t kept_bytes() const noexcept {
     std::size_t bytes = memory_ + heads_ + form_.parts.capacity() * sizeof(FormPart);
     if (!form_.parts.empty()) bytes += form_.parts.back().text.capacity();

@@ -16,7 +16,7 @@ Reply unsupported(const coding::Codecs& codecs) {
       .with("Accept-Encoding", codecs.names());
 }
 
-// More codings than one are a way to multiply their ratios, and nobody needs them.
+// More codings than one are a way to multiply their ratios, and clients do not need them.
 std::optional<http::Coding> single_coding(const http::Head& head, bool& malformed) {
   std::optional<http::Coding> found;
   for (std::size_t index = 0; index < head.field_count(); ++index) {

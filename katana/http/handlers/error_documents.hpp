@@ -37,7 +37,7 @@ struct ProblemView {
   Bytes type;             // "about:blank": the status says it all
   Bytes title;            // the same for every occurrence
   Bytes detail;           // of this occurrence
-  Bytes document;         // the JSON, with members of its own
+  Bytes document;         // the JSON, with its own members
 };
 
 // The reply in place of a problem document; none: the document itself. Any callable is one.

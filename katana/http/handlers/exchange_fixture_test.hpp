@@ -109,7 +109,7 @@ class FakeExchange final : public session::Exchange {
     std::ranges::fill(piece, '\xee');
     return wanted;
   }
-  // The peer took what was pending: there is room for `bytes` again.
+  // The client took what was pending: there is room for `bytes` again.
   void make_writable(std::size_t bytes) {
     capacity = bytes;
     if (core_.pending != nullptr) call([&] { core_.pending->on_writable(); });

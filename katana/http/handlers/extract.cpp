@@ -13,7 +13,7 @@
 namespace katana::detail {
 namespace {
 
-// What a peer sent, short enough for a message.
+// What a client sent, short enough for a message.
 Bytes shortened(Bytes text) noexcept { return text.substr(0, 64); }
 
 }  // namespace

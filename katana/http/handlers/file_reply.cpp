@@ -70,7 +70,7 @@ class SeveralRanges final : public ContentSource {
   bool head_sent_ = false;
 };
 
-// Not in the file but by a chance that nobody can raise: it depends on the nanosecond.
+// Not in the file but by a chance that an attacker cannot raise: it depends on the nanosecond.
 Text make_boundary(const OpenFile& file, Instant now) {
   const std::size_t hash = std::hash<std::string>()(file.entity_tag);
   const auto moment = static_cast<std::uint64_t>(now.ns) * 0x9e37'79b9'7f4a'7c15U;

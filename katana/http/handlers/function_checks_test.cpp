@@ -89,7 +89,7 @@ constexpr const char* views_head =
     "std::string name();\n"
     "Request request();\n";
 
-// The lines, each in a function of its own that returns `type`, and then one that is right.
+// The lines, each in its own function that returns `type`, and then one that is right.
 template <std::size_t count>
 std::string views_source(std::string_view type, const char* const (&wrong)[count],
                          std::string_view right) {

@@ -70,7 +70,7 @@ class PendingSource final : public session::Pending, private ContentSink, privat
   void set_patient() noexcept override { exchange_.set_patient(); }
   net::Reactor& reactor() noexcept override { return exchange_.reactor(); }
   bool write(Bytes content) noexcept override {
-    // More than was announced: the peer would take it for the next reply.
+    // More than was announced: the client would take it for the next reply.
     if (content.size() > left_) failed_ = true;
     if (failed_ || !exchange_.write(content)) return false;
     left_ -= content.size();

@@ -53,7 +53,7 @@ struct Route {
   bool development = false;                        // see Router::development()
   bool has_functions = false;                      // among its middleware
   bool functions_want_content = false;
-  const registry::Singletons* services = nullptr;  // of Inject<T>; null: nobody needs any
+  const registry::Singletons* services = nullptr;  // of Inject<T>; null: no handler needs any
   std::vector<Need> needs;                         // of the handler
   session::RouteMark mark = {};                    // of the fallback: empty
 };

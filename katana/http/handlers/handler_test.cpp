@@ -271,7 +271,7 @@ TEST_F(HandlerTest, an_exchange_that_ends_without_a_reply_destroys_what_it_holds
 
 // ---- replies made piece by piece ----
 
-// "0 1 2 … 9 " in pieces of two octets.
+// "0 1 2 … 9 " in pieces of two bytes.
 auto counter(int& calls) {
   return [&calls, next = 0](ContentSink& sink) mutable {
     ++calls;

@@ -17,7 +17,7 @@ constexpr Bytes reference_of(char c) noexcept {
   }
 }
 
-// find_first_of() would call memchr() for each octet of a text.
+// find_first_of() would call memchr() for each byte of a text.
 constexpr std::array<bool, 256> is_escaped = [] {
   std::array<bool, 256> table{};
   for (const char c : Bytes("&<>\"'")) table[static_cast<unsigned char>(c)] = true;

@@ -39,7 +39,7 @@ class JsonStreamTest : public ServiceTest {
     add_routes([&](Router& router) { router.any("/a", std::move(handler)); });
   }
   FakeExchange& get() { return send("GET", "/a"); }
-  // The answer to content that comes in pieces of so many octets.
+  // The answer to content that comes in pieces of so many bytes.
   std::string post(Bytes content, std::size_t piece = 7) {
     exchange_ = std::make_unique<FakeExchange>("POST", "/a");
     exchange_->awaiting_content(std::nullopt);
@@ -122,11 +122,11 @@ TEST_F(JsonStreamTest, rows_are_asked_for_as_the_peer_takes_them) {
     co_await send_json_array(reply, rows);
   });
   exchange_ = std::make_unique<FakeExchange>("GET", "/a");
-  exchange_->capacity = 0;  // the peer does not read
+  exchange_->capacity = 0;  // the client does not read
   exchange_->serve(*dispatcher_);
   const int first = asked;
   EXPECT_GT(first, 0);
-  EXPECT_LT(first, 8 * 1024 / 20);  // as many as fill what is kept, of 27 octets each
+  EXPECT_LT(first, 8 * 1024 / 20);  // as many as fill what is kept, of 27 bytes each
   exchange_->make_writable(20 * 1024);
   EXPECT_GT(asked, first);
   EXPECT_LT(asked, 4 * first);
@@ -202,7 +202,7 @@ TEST_F(JsonStreamTest, content_is_wanted_only_as_items_are) {
   exchange_->awaiting_content(std::nullopt);
   exchange_->serve(*dispatcher_);
   EXPECT_EQ(exchange_->content_wishes, 1);
-  EXPECT_FALSE(exchange_->streamed("1\n2", false));  // nobody waits for more
+  EXPECT_FALSE(exchange_->streamed("1\n2", false));  // no caller waits for more
   EXPECT_EQ(exchange_->content_wishes, 1);
   gate_.open();
   EXPECT_EQ(exchange_->content_wishes, 2);

@@ -45,7 +45,7 @@ class Inject {
   T* service_;
 };
 
-// Makes parameters of type T: specialise it for a type of your own. See from_request.hpp.
+// Makes parameters of type T: specialise it for your own type. See from_request.hpp.
 template <class T>
 struct FromRequest;
 

@@ -1,4 +1,4 @@
-// ProblemType: a problem with a type of its own (RFC 9457 §3.1.1), by which programs tell it from
+// ProblemType: a problem with its own type (RFC 9457 §3.1.1), by which programs tell it from
 // others of its status.
 //
 //   inline constexpr ProblemType email_taken{
@@ -8,7 +8,7 @@
 //       .description = "Another user has this address: ask for it, or take another one."};
 //
 //   return problem(email_taken, "Another user has ada@example.org.");
-//   // With members of its own:
+//   // With its own members:
 //   return problem(balance_too_low, "It costs 50.", Balance{.cents = 30});
 //
 // openapi::ProblemTypes (openapi/document/problem_types.hpp) is the catalogue of a program: it

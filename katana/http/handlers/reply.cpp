@@ -23,7 +23,7 @@ constexpr Bytes bearer_challenge = R"(Bearer realm="restricted")";
 // The reply head has to fit one output block.
 constexpr std::size_t fields_bytes_max = 3072;
 
-// The value is not repeated: it may be a secret, or what a peer sent.
+// The value is not repeated: it may be a secret, or what a client sent.
 std::string why_refused(Bytes name, Bytes value) {
   const Bytes shown = http::valid_field(name, "") ? name.substr(0, 100) : Bytes("(malformed)");
   const bool reserved = std::ranges::any_of(protocol_fields, [&](Bytes each) {
@@ -212,7 +212,7 @@ Reply unauthenticated(Bytes challenge, Bytes detail) {
 
 Reply problem(const Error& error) {
   const unsigned status = status_of(error.code());
-  // What went wrong inside is not the peer's business; the log has it.
+  // What went wrong inside is not the client's business; the log has it.
   Reply reply = detail::error_problem(
       status, status == 500 ? Bytes("The server failed to handle the request.") : error.message());
   if (status == 503) reply.add_field("Retry-After", "1");

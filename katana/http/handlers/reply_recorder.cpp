@@ -45,7 +45,7 @@ class WaitingRecipient final : public session::Pending {
     recipient_->request.reset();  // it was for the middleware
   }
 
-  // What runs alone goes on to its end, and its reply is recorded and sent to nobody.
+  // What runs alone goes on to its end, and its reply is recorded and not sent.
   bool refuse(unsigned status, Bytes detail) noexcept override {
     session::Exchange* const exchange = std::exchange(recipient_->exchange, nullptr);
     if (exchange == nullptr || !recipient_->request) return false;

@@ -66,7 +66,7 @@ class HandlerRun {
 // True: the reply was taken, and is sent when it is recorded.
 KATANA_RARE bool record_first(session::Exchange& exchange, const Route& route,
                               const RequestView& request, Reply& reply) noexcept;
-// Of a reply that is written in pieces, whose head is about to be sent: nobody waits for it.
+// Of a reply that is written in pieces, whose head is about to be sent: no request waits for it.
 KATANA_RARE void record_head(session::Exchange& exchange, const Route& route,
                              const Reply& head) noexcept;
 bool has_recorder(session::Exchange& exchange) noexcept;

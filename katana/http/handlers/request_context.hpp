@@ -83,7 +83,7 @@ void keep_content(Text content, std::unique_ptr<ContentDecoder> decoder = nullpt
   decoder_ = std::move(decoder);
 }
 const std::optional<Text>& content() const noexcept { return content_; }
-// Nobody reads it any more: the handler has begun.
+// No longer read: the handler has begun.
 void drop_content() noexcept {
   content_.reset();
   decoder_.reset();

@@ -10,7 +10,7 @@
 namespace katana {
 namespace {
 
-// A job has a descriptor of its own: the coroutine may be gone before it ends.
+// A job has its own descriptor: the coroutine may be gone before it ends.
 Task<Result<void>> sync_copy(Result<Descriptor> copied, thread::Pool* pool) {
   if (!copied) co_return std::unexpected(copied.error());
   if (pool == nullptr) co_return NewFile::sync(copied->get());

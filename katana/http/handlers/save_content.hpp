@@ -39,7 +39,7 @@ class Pool;
 
 // How save_to() writes a file.
 struct SaveOptions {
-  // No limit of its own: that of the route (RouteDefaults::streamed_bytes_max).
+  // No separate limit: that of the route (RouteDefaults::streamed_bytes_max).
   std::optional<std::uint64_t> bytes_max = {};
   Existing existing = Existing::replace;
   // The disk has content and name before the reply (fsync).

@@ -138,7 +138,7 @@ FileCache& FilesHandler::cache() const {
     std::uint64_t number;
     FileCache* cache;
   };
-  // A handler that is gone leaves an entry that nobody asks for again.
+  // A handler that is gone leaves an unused entry.
   static thread_local std::vector<Known> known;
   for (const Known& each : known) {
     if (each.number == number_) return *each.cache;

@@ -123,7 +123,7 @@ class Stream : public session::Pending {
   Bytes unwritten_;
   Waiting reader_;
   Waiting writer_;
-  Visit visit_ = nullptr;  // null: the reader wants pieces of its own
+  Visit visit_ = nullptr;  // null: the reader wants its own pieces
   void* visitor_ = nullptr;
   std::exception_ptr visit_failure_;  // thrown where the reader goes on
   std::size_t wanted_ = 1;

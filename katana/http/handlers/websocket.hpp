@@ -50,7 +50,7 @@ struct WebSocketRules {
   std::vector<std::string> subprotocols = {};
 };
 
-// A handler without state of its own, for all connections of a route.
+// A handler without its own state, for all connections of a route.
 struct WebSocketCallbacks {
   // As those of WebSocketHandler; an empty one does nothing.
   std::function<void(WebSocket&)> on_open = {};

@@ -79,7 +79,8 @@ class CodedContent final : public ContentSource, private ContentSink {
         encode({}, Flush::flush);
         flushed_ = true;
       }
-      // Refused room: so that others have their turn. It goes on at once where nobody can wait.
+      // Refused room: so that others have their turn. It goes on at once where waiting is
+      // impossible.
       if (!waits_ || sink.yield()) {
         (void)send(sink);
         return false;
@@ -181,7 +182,7 @@ class Compressor {
 
   bool is_candidate(Reply& reply) const {
     const unsigned status = reply.status();
-    // Of a part (206) nobody could tell what it is a part of.
+    // A part (206) does not say what it is a part of.
     if (reply.invalid() || status == 204 || status == 206 || status == 304) return false;
     const bool streams = reply.source() != nullptr;
     const bool is_head = PreparedReply::is_head(reply);

@@ -29,8 +29,8 @@ namespace katana {
 
 // Which replies are compressed, and how.
 struct CompressionOptions {
-  // What the program has to compress with; coding::brotli() and coding::zstd() are components of
-  // their own. Among codings that the client likes equally it gets the first of br, zstd, gzip.
+  // What the program has to compress with; coding::brotli() and coding::zstd() are separate
+  // components. Among codings that the client likes equally it gets the first of br, zstd, gzip.
   coding::Codecs codecs = {};
   // Those that are offered, by name; empty: all that the program has. Router::build() fails for one
   // that it does not have.

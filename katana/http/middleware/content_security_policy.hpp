@@ -12,7 +12,7 @@
 // Allocates  as vectors do.
 // Fails      parse() with an Error that names the word; mistake() has what is wrong with sources
 //            that allow() was given, and such a policy does not serve: Router::build() says so.
-// Invariant  a source has no space, semicolon, comma or quote of its own, so that it stays one.
+// Invariant  a source has no space, semicolon, comma or quote, so that it stays one.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ namespace katana {
 
 // What the sources of a directive are for.
 enum class CspDirective : std::uint8_t {
-  default_src,                // whatever has no directive of its own
+  default_src,                // everything without a specific directive
   script_src,                 // scripts, and what runs in elements
   style_src,                  // style sheets, and style in elements
   img_src,                    // images
@@ -38,7 +38,7 @@ enum class CspDirective : std::uint8_t {
   media_src,                  // audio and video
   object_src,                 // plugins
   frame_src,                  // frames in the page
-  child_src,                  // frames and workers without one of their own
+  child_src,                  // frames and workers without a specific one
   worker_src,                 // workers
   manifest_src,               // manifests of applications
   base_uri,                   // what <base> may say

@@ -67,7 +67,7 @@ struct PageRequest {
   bool may_keep = false;
   std::string key;                     // without what Vary names
   std::string flight_key;              // with it, as far as it was known
-  std::shared_ptr<PageFlight> flight;  // null: nobody waits for it
+  std::shared_ptr<PageFlight> flight;  // null: no request waits for it
   std::uint64_t mark = 0;
   std::shared_ptr<const KeptReply> stale;
 };
@@ -569,7 +569,7 @@ void HttpCacheState::take_reply(const RequestView& request, const session::Reque
       !is_for_one && page.may_keep && tells_apart(state, reply) && keep(request, page, reply, now);
   count(is_kept ? counts.kept : counts.not_kept);
   if (!is_kept && page.flight != nullptr && page.stale == nullptr) {
-    // For a while nobody waits for a reply that is not kept either.
+    // For a while requests do not wait for a reply that is not kept.
     pages->put_absent(page.flight_key, seconds(10));
   }
   page.end();

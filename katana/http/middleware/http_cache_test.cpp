@@ -185,7 +185,7 @@ TEST_F(HttpCacheTest, hosts_schemes_and_queries_are_apart) {
 }
 
 // Web cache deception and poisoning: what a handler sees of a target that is written otherwise, or
-// of fields that are in no key, is for nobody else.
+// of headers that are in no key, is for no other client.
 TEST_F(HttpCacheTest, other_spellings_of_a_path_neither_hit_nor_fill) {
   ASSERT_EQ(get("/page"), "page 1");
   for (const char* target :
@@ -323,7 +323,7 @@ TEST_F(HttpCacheTest, those_who_wait_go_on_when_there_is_nothing_for_them) {
   auto second = server().begin_get("/page");
   EXPECT_EQ(first.reply().content(), "page 1");
   EXPECT_EQ(second.reply().content(), "page 2");
-  // And for a while nobody waits for the like.
+  // And for a while no request waits for the like.
   auto third = server().begin_get("/page");
   auto fourth = server().begin_get("/page");
   server().advance(milliseconds(100));

@@ -85,7 +85,7 @@ struct LoadShedding::Shared {
   explicit Shared(LoadSheddingOptions given)
       : options(std::move(given)), utilisation_max(options.utilisation_max) {}
   const LoadSheddingOptions options;
-  std::atomic<double> utilisation_max;  // relaxed: a value by itself
+  std::atomic<double> utilisation_max;  // relaxed: an independent value
 };
 
 namespace {

@@ -4,8 +4,8 @@
 //   router.use(load_shedding());            // off unless it is used
 //
 // A reactor that cannot follow has a queue in front of it, in its sockets, that only grows: each
-// reply comes later than the one before, until its client has given up, and all of the work is for
-// nobody. What is measured is how much of a window the reactor had nothing to do. Beyond
+// reply comes later than the one before, until its client has given up, and all of the work is
+// wasted. What is measured is how much of a window the reactor had nothing to do. Beyond
 // utilisation_max the share of requests that pass is lowered in proportion, below it raised again.
 //
 // Owns       a few figures for each reactor.

@@ -19,7 +19,7 @@ constexpr Duration patience = milliseconds(50);  // of its client
 struct Outcome {
   double good = 0;  // answered in time, as a share of what a reactor can answer
   double refused = 0;
-  double late = 0;  // answered, when nobody waits any more
+  double late = 0;  // answered, when no client waits any more
 };
 
 // `load`: requests, as a multiple of what the reactor can answer.

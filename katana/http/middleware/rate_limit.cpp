@@ -47,7 +47,7 @@ void RateTable::set_rate(double per_second, std::uint32_t burst) {
 
 std::uint64_t RateTable::hash(Bytes key) const noexcept {
   const std::uint64_t hashed = KeyedHash(secret_, ~secret_).of(key);
-  return hashed == 0 ? 1 : hashed;  // 0 is nobody's
+  return hashed == 0 ? 1 : hashed;  // 0: no client
 }
 
 RateTable::Verdict RateTable::take(Bytes key, Instant now) noexcept {
@@ -85,7 +85,7 @@ struct RateRules {
     return key ? key(request, exchange) : client_key(request, exchange);
   }
 
-  std::function<Text(const RequestView&, session::Exchange&)> key;  // empty: by peer
+  std::function<Text(const RequestView&, session::Exchange&)> key;  // empty: by client
   std::shared_ptr<RateTable> table;
   std::shared_ptr<SharedLimit> shared;  // null: none
   WhenLimitUnknown when_unknown = WhenLimitUnknown::local;
@@ -132,14 +132,14 @@ Task<std::optional<Reply>> ask(std::shared_ptr<const RateRules> rules, std::stri
   co_return reply_to(*rules, key, reactor.now(), verdict);
 }
 
-// A peer without an address is never unlimited: whoever made it vanish would be.
+// A client without an address is limited, too: otherwise hiding the address would lift the limit.
 std::optional<Reply> refuse_unknown_peer(session::Exchange& exchange) {
   exchange.note_failure();
   return problem(problem_types::unavailable,
                  "The address that requests are counted by is not known. Connect again.");
 }
 
-// A request of which nobody has to be asked makes no coroutine.
+// A request that needs no question makes no coroutine.
 class SharedLimitFunction final : public MiddlewareFunction {
  public:
   explicit SharedLimitFunction(std::shared_ptr<const RateRules> rules)

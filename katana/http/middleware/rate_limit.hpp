@@ -8,8 +8,8 @@
 // Fails      429 with Retry-After and RateLimit fields; 503 for a client that is not known, and, by
 //            choice, while a limit that is shared cannot be asked. A full
 //            table forgets the key that was least active: it never refuses for want of room.
-// Invariant  a key that stays below its rate is never refused; whoever does not know the table's
-//            secret cannot find keys that share a place.
+// Invariant  a key that stays below its rate is never refused; a client that does not know the
+//            table's secret cannot find keys that share a place.
 #pragma once
 
 #include <cstdint>

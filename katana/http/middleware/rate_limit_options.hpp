@@ -36,8 +36,8 @@ struct RateLimitOptions {
   // Whose requests are counted together. By default the client's address (RequestView::client(),
   // which believes trusted proxies) without its port, of IPv6 the first 64 bits, which is what one
   // subscriber has (client_network()), and of a Unix-domain socket the user; an unknown client is
-  // refused (503, and counted as a failure). Empty from a function given here: nobody's, and the
-  // request passes; so what a client can leave out needs something in its place, such as its
+  // refused (503, and counted as a failure). Empty from a function given here: no limit applies;
+  // so what a client can leave out needs something in its place, such as its
   // address.
   std::function<Text(const RequestView&, session::Exchange&)> key = {};
   // Null: this process counts alone. The rate and burst of what is here are its own.

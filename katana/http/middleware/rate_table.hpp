@@ -51,7 +51,7 @@ class RateTable {
   };
   std::uint64_t hash(Bytes key) const noexcept;
 
-  // Relaxed: each is a value by itself, and orders nothing.
+  // Relaxed: independent values that order nothing.
   std::atomic<std::int64_t> interval_ns_;  // of one request
   std::atomic<std::uint32_t> burst_;
   const std::uint64_t secret_;

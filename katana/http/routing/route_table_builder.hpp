@@ -26,7 +26,7 @@ class RouteTableBuilder {
  public:
   // The route's number: 0, 1, 2, … in the order of the calls. A call that fails adds nothing.
   Result<std::uint32_t> add(http::Method method, std::string_view pattern);
-  // Serves every method that the same pattern has no route of its own for.
+  // Serves every method for which the same pattern has no other route.
   Result<std::uint32_t> add_any_method(std::string_view pattern);
 
   RouteTable build() &&;  // cannot fail: add() has checked everything

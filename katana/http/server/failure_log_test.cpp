@@ -36,7 +36,7 @@ class FailureLogTest : public testing::Test {
 TEST_F(FailureLogTest, records_of_one_place_are_limited_and_the_next_says_how_many_were_left_out) {
   FailureLog log(printing());
   for (int count = 0; count < 1000; ++count) fail_at(log, "GET /a");
-  fail_at(log, "GET /b");  // has an allowance of its own
+  fail_at(log, "GET /b");  // has its own allowance
   EXPECT_EQ(lines.size(), 3u);
   now_of_test = now_of_test + seconds(10);
   fail_at(log, "GET /a");

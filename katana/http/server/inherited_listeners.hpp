@@ -1,5 +1,5 @@
 // InheritedListeners: the listening sockets that a program was handed by the one that it replaces
-// (http/server/replacement.hpp), so that nobody who connects meanwhile finds a closed port.
+// (http/server/replacement.hpp), so that no client that connects meanwhile finds a closed port.
 //
 //   LISTEN_FDS, LISTEN_PID   as systemd has them (sd_listen_fds(3))
 //   LISTEN_FDNAMES           what each is: "katana.http", "katana.listener.0", "katana.operations";
@@ -51,7 +51,7 @@ class InheritedListeners {
   std::vector<int> take_given();
   // The program before hears that this one accepts, and from which sockets. Once.
   void tell_ready() noexcept;
-  // The descriptors here, of which whoever listens has a copy.
+  // The descriptors here, of which the listening process has a copy.
   void close() noexcept;
 
  private:

@@ -16,7 +16,7 @@
 namespace katana::server {
 namespace {
 
-// Descriptors from 3 on are set, so each case is a process of its own.
+// Descriptors from 3 on are set, so each case is a separate process.
 class InheritedListenersTest : public testing::Test {
  protected:
   // Sockets become 3, 4, …, with these names.

@@ -64,7 +64,7 @@ TEST_F(LifecycleTest, during_the_notice_it_is_not_ready_and_accepts_and_a_second
     terminate();
     std::string ready;
     do {
-      ready = Client(port).ask("/ready");  // a connection of its own each time
+      ready = Client(port).ask("/ready");  // its own connection each time
     } while (ready.starts_with("HTTP/1.1 200 "));
     EXPECT_TRUE(ready.starts_with("HTTP/1.1 503 ")) << ready;
     EXPECT_TRUE(Client(port).ask("/hello").ends_with("hello"));

@@ -254,7 +254,7 @@ constexpr std::array used_rows{
     PartRow{"held",
             [](const ReactorStatistics& of) -> std::uint64_t { return of.memory_used.held; }}};
 
-// The text of a registry as a reply's content: one piece at a time, as the peer takes it.
+// The text of a registry as a reply's content: one piece at a time, as the client takes it.
 class MetricsSource final : public ContentSource {
  public:
   MetricsSource(metrics::Registry& registry, metrics::Format format)

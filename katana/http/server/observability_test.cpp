@@ -114,7 +114,7 @@ TEST_F(ObservabilityTest, a_scrape_tells_the_exact_figures_of_every_reactor) {
     EXPECT_GT(sum_of(text, "katana_sent_bytes_total"), 1000);
     EXPECT_GT(sum_of(text, "katana_memory_budget_bytes", "pool=\"output\""), 1e6);
     const double paused = sum_of(text, "katana_connections_paused", "reason=\"handler_pending\"");
-    EXPECT_GE(paused, 1);  // that which waits
+    EXPECT_GE(paused, 1);  // the waiting one
     EXPECT_LE(paused, 2);  // and this scrape, if it had to wait for the other reactor
     release = true;
     EXPECT_TRUE(waiting.receive_reply().ends_with("done"));

@@ -4,7 +4,7 @@
 // comes from an address of this machine. So the pages are shown by what the operator has set up for
 // them, and by nothing that a request says of itself:
 //
-//   a listener of their own   there alone
+//   their own listener   there alone
 //   a token                   with the token
 //   neither                   only while nothing is set up for anybody else: the server listens on
 //                             loopback addresses alone, and neither names of the server nor
@@ -88,7 +88,7 @@ struct OperationsRules {
   bool every_client_is_local = false;
 };
 
-// Why pages without a listener or a token of their own are off.
+// Why pages with neither their own listener nor a token are off.
 enum class OperationsOff : std::uint8_t {
   no,       // they are not
   exposed,  // others than this machine connect

@@ -59,7 +59,7 @@ class ReactorGroup::Signals final : public engine::Watcher {
       std::erase(all, this);
     }
     over_.store(true, std::memory_order_release);
-    send(SIGINT);  // which it waits for, and nobody else gets
+    send(SIGINT);  // which it waits for, and no other thread gets
     thread_.join();
   }
   // As the first SIGTERM, for this group alone. Any thread.
@@ -78,7 +78,7 @@ class ReactorGroup::Signals final : public engine::Watcher {
   }
   // On the first reactor's thread.
   void on_ready() noexcept override;
-  // The same: begins the drain if a signal has asked for it and nobody has seen to it.
+  // The same: begins the drain if a signal has asked for it and it has not begun.
   void begin() noexcept;
 
  private:
@@ -108,7 +108,7 @@ class ReactorGroup::Signals final : public engine::Watcher {
     what.store(true, std::memory_order_release);
     (void)!::write(relay_[1], "", 1);  // a full pipe wakes the reactor as well
   }
-  // Whether the thread may have a descriptor table of its own, without the reactors' descriptors.
+  // Whether the thread may have a separate descriptor table, without the reactors' descriptors.
   bool alone() const noexcept {
     return group_.reactors_.size() == 1 &&
            (group_.options_.callbacks_only_print || !group_.options_.on_stuck);

@@ -39,8 +39,8 @@ struct ReactorGroupOptions {
   // The CPU of each reactor's thread, as place_reactors() has them; empty: the kernel's choice.
   std::vector<int> cpus = {};
   Duration drain_timeout = seconds(10);
-  // From the signal to the moment in which nothing new is accepted, so that whoever sends requests
-  // here hears of it before.
+  // From the signal to the moment in which nothing new is accepted, so that clients of this
+  // server hear of it before.
   Duration drain_notice = {};
   std::function<void()> on_told = {};   // the first signal, whatever the reactors are doing
   std::function<void()> on_drain = {};  // the first signal; before drain_notice

@@ -61,8 +61,8 @@ ReactorProbe::ReactorProbe(net::Reactor& reactor, session::HttpCounters& http,
   status_->probe_ = this;
 }
 
-// The reactor does not run any more: these are its last figures. A question that is still under way
-// will find nobody.
+// The reactor does not run any more: these are its last figures. A question that is still under
+// way will find no reader.
 ReactorProbe::~ReactorProbe() {
   const std::lock_guard lock(status_->mutex_);
   const Duration cpu_time = status_->statistics_.cpu_time;  // this thread may be another
@@ -97,7 +97,7 @@ ReactorStatistics ReactorProbe::statistics() const noexcept {
           proxied_ != nullptr ? *proxied_ : proxy::ProxyCounters{}};
 }
 
-// The reactor knows no log. Nothing is lost with such a connection: nobody is there to be answered.
+// The reactor knows no log. Nothing is lost with such a connection: it waits for no reply.
 void ReactorProbe::tell_unknown_peers() noexcept {
   const std::uint64_t count = reactor_.counters().peers_unknown - peers_unknown_told_;
   const bool told = logger_.warn(KATANA_AT_MOST(1, seconds(60)),

@@ -51,7 +51,7 @@ std::string path_of_this_program(const std::string& name) {
   std::error_code failure;
   const bool is_path = name.find('/') != std::string::npos;
   std::string path = is_path ? fs::absolute(name, failure).string() : found_in_path(name);
-  // Started by a name that leads nowhere, as by a shell of its own.
+  // Started by a name that leads nowhere, as by its own shell.
   if (path.empty() || ::access(path.c_str(), X_OK) != 0) {
     path = fs::read_symlink("/proc/self/exe", failure).string();
   }
@@ -198,7 +198,7 @@ class Starting {
   }
 
  private:
-  // Nobody holds its end any more: it is over, or about to be.
+  // No process holds its end any more: it is over, or about to be.
   std::string ended(const ReplacementCommand& command) {
     for (int tries = 0; tries < 200; ++tries) {
       int status = 0;

@@ -1,4 +1,4 @@
-// RequestIds: names for requests that nobody has named yet. is_request_id(): a name that somebody
+// RequestIds: names for requests that have none yet. is_request_id(): a name that somebody
 // else gave, and that may stand in a log and in a reply.
 //
 // Owns       its state.

@@ -167,7 +167,7 @@ Result<void> RequestTelemetry::prepare(const Service& service) {
   return {};
 }
 
-// What lasts has series of its own, in buckets from a second to an hour.
+// What lasts has its own series, in buckets from a second to an hour.
 Result<void> RequestTelemetry::prepare_events() {
   const auto durations = [this](const char* name, const char* help) {
     return options_.metrics->log_histogram(

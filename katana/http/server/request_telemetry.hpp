@@ -10,7 +10,7 @@
 // requests can make two of them look like one in a log, and join a trace of somebody else.
 //
 // The fields request_id, trace_id and parent_id, with a tracer also span_id, are on every record
-// that is made while the request is handled, also after a co_await, whoever makes it; the access
+// that is made while the request is handled, also after a co_await, by any code; the access
 // log has them, too (its other fields: http/server/access_log.hpp). Metrics are by route, as it was
 // registered, never by path:
 //

@@ -326,8 +326,8 @@ Result<void> RunningServer::start() {
   return group_->watch_signals();
 }
 
-// Which queues of the program before are those of which address. What that had steered away from a
-// reactor of its own is steered to all again.
+// Which queues of the program before are those of which address. What that had steered away from
+// its own reactor is steered to all again.
 void RunningServer::take_inherited() {
   const auto add = [this](std::string name, const std::string& address, std::uint16_t port) {
     auto place = std::make_unique<Place>(Place{.name = std::move(name)});

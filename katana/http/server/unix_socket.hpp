@@ -9,7 +9,7 @@
 // Allocates  when made.
 // Fails      open() with the path, the reason and the remedy: a program listens there, the file is
 //            no socket, no such folder, no right.
-// Invariant  nobody can connect before the file has its mode and its owner.
+// Invariant  no client can connect before the file has its mode and its owner.
 #pragma once
 
 #include <sys/types.h>
@@ -31,7 +31,7 @@ struct FileOwner {
 
 // "0660", "660"; octal, at most 0777. An Error names the remedy only.
 Result<mode_t> parse_file_mode(std::string_view text);
-// "USER", "USER:GROUP", ":GROUP" as names or numbers; empty: nobody. An Error as above.
+// "USER", "USER:GROUP", ":GROUP" as names or numbers; empty: unchanged. An Error as above.
 Result<FileOwner> parse_file_owner(std::string_view text);
 
 class UnixSocket {
@@ -57,7 +57,8 @@ class UnixSocket {
   void take_file() noexcept { file_ = adopted_ != 0 ? std::exchange(adopted_, 0) : file_; }
   // The file is the next program's.
   void leave_file() noexcept { file_ = 0; }
-  // Nobody connects from now on; what waits can still be accepted. Called again, it does nothing.
+  // No client connects from now on; what waits can still be accepted. Called again, it does
+  // nothing.
   void remove_file() noexcept;
 
  private:

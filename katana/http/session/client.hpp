@@ -67,7 +67,7 @@ struct Client {
 
  private:
   engine::PeerEndpoint endpoint_;
-  PersonalMark* mark_ = nullptr;  // null: the reply is shared with nobody
+  PersonalMark* mark_ = nullptr;  // null: the reply is not shared
 };
 
 // Whose word counts: the rules of http.trusted_proxies and http.forwarded.
@@ -75,7 +75,7 @@ class ProxyTrust {
  public:
   ProxyTrust(std::span<const Network> proxies, const http::ForwardedRules& rules)
       : proxies_(proxies), rules_(rules) {}
-  // Null: nobody's.
+  // Null: none.
   static std::shared_ptr<const ProxyTrust> make(std::span<const Network> proxies,
                                                 const http::ForwardedRules& rules);
 
@@ -95,7 +95,7 @@ class ProxyTrust {
 struct Arrival {
   engine::PeerEndpoint peer;                     // of the connection
   bool is_secure = false;                        // by TLS of this server
-  std::shared_ptr<const ProxyTrust> trust = {};  // null: nobody's word counts
+  std::shared_ptr<const ProxyTrust> trust = {};  // null: no proxy is trusted
 
   // Its peer is one of the trusted proxies.
   bool from_proxy() const noexcept { return trust != nullptr && trust->trusts(peer); }

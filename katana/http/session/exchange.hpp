@@ -6,7 +6,7 @@
 //            with the tasks that go on without it.
 // Borrows    until then, the engine's buffer, which the reactor's connections share. Head and
 //            content are lent to the RequestHandler's calls as arguments, and an exchange gives
-//            nobody a way to them afterwards.
+//            no access to them afterwards.
 // Thread     its reactor's.
 // Allocates  nothing for a request that is answered in the handler's call; else from the
 //            recycler.
@@ -110,8 +110,8 @@ class Exchange : public ClientSource {
   // taken. Where it cannot it is read in pieces; a file that turns out to be shorter breaks the
   // reply off.
   virtual bool write_file(FilePart& part) noexcept;
-  // For content that costs much to make: true when Pending::on_writable() follows by itself, after
-  // what was written is sent and others had their turn; false: go on writing.
+  // For content that costs much to make: true when Pending::on_writable() follows without a call,
+  // after what was written is sent and others had their turn; false: go on writing.
   virtual bool yield() noexcept { return false; }
   virtual void end_reply() noexcept = 0;
   virtual bool reply_begun() const noexcept = 0;
@@ -182,12 +182,12 @@ class Exchange : public ClientSource {
   // Instead of a handler's reply, which was not begun: what is pending ends, and the reply is that
   // of its route, or else of `handler`.
   void refuse_by(RequestHandler& handler, unsigned status, Bytes detail) noexcept;
-  // Told of failures; null: nobody.
+  // Told of failures; null: none.
   virtual FailureObserver* failure_observer() noexcept { return nullptr; }
   Exchange() = default;
   ~Exchange() = default;
 
-  // The reply may be silent from here on; tells `observer` once, null: nobody.
+  // The reply may be silent from here on; tells `observer` once, null: none.
   void note_patient(ExchangeObserver* observer) noexcept;
 
   [[no_unique_address]] ExchangeCore core_;  // its last word is shared with what derives

@@ -23,7 +23,7 @@ namespace katana::session {
 class Http1Protocol final : public net::Protocol {
  public:
   Http1Protocol(const HttpOptions& options, RequestHandler& handler);
-  // For other listeners of the same reactor, with options of their own: counts where `beside` does,
+  // For other listeners of the same reactor, with their own options: counts where `beside` does,
   // and shares its WebSocket sessions. Borrows it.
   Http1Protocol(const HttpOptions& options, RequestHandler& handler, Http1Protocol& beside);
   ~Http1Protocol() override { unpoison(&context_.head, sizeof(http::Head)); }
@@ -41,14 +41,14 @@ class Http1Protocol final : public net::Protocol {
   HttpCounters& counters() noexcept { return counters_; }  // of all sessions of this reactor
   // Constant while the server runs.
   const HttpOptions& options() const noexcept { return options_; }
-  // Whose word of a client counts; null: nobody's.
+  // Whose word of a client counts; null: no proxy's.
   const std::shared_ptr<const ProxyTrust>& trust() const noexcept { return trust_; }
   RequestHandler& handler() noexcept { return handler_; }
   http1::Context& context() noexcept { return context_; }
   WebSocketShare& websockets() noexcept { return websockets_; }
 
   // Takes over a connection that begins with the preface of HTTP/2 (prior knowledge, RFC 9113
-  // §3.3). Null, as it is at first: nobody, it is refused with 505. Borrowed; must outlive this.
+  // §3.3). Null, as it is at first: it is refused with 505. Borrowed; must outlive this.
   void set_http2(net::Protocol* protocol) noexcept { http2_ = protocol; }
   net::Protocol* http2() noexcept { return http2_; }
 
@@ -69,7 +69,7 @@ class Http1Protocol final : public net::Protocol {
   void refresh_date(std::int64_t unix_seconds) noexcept;
 
   HttpOptions options_;
-  const std::shared_ptr<const ProxyTrust> trust_;  // null: nobody's word counts
+  const std::shared_ptr<const ProxyTrust> trust_;  // null: no proxy is trusted
   RequestHandler& handler_;
   net::Protocol* http2_ = nullptr;
   http1::Context context_;

@@ -118,7 +118,7 @@ std::size_t Http1Session::on_bytes(Bytes input) noexcept {
   const Lending head(&protocol_.context().head, sizeof(http::Head));
   in_call_ = true;
   std::size_t consumed = 0;
-  // Nobody offers bytes to who is paused or finishing.
+  // No bytes are offered to a paused or finishing session.
   while (!connection_.output_full()) {
     bool more;
     const Bytes rest(input.data() + consumed, input.size() - consumed);
@@ -179,7 +179,7 @@ void Http1Session::on_deadline() noexcept {
   if (active_ && now() >= core_.handler_deadline) {
     cancel(connection_.input_ended() ? Cancelled::peer_left : Cancelled::handler_timeout);
   } else if (connection_.paused()) {
-    // The peer's time begins anew when it is its turn again.
+    // The client's time begins anew when it is its turn again.
     connection_.set_deadline(core_.handler_deadline);
     in_call_ = false;
     return;
@@ -194,7 +194,7 @@ void Http1Session::on_deadline() noexcept {
 
 void Http1Session::on_drain() noexcept {
   machine_.close_after_reply();
-  // Its reply is complete; only content that nobody wants is still coming.
+  // Its reply is complete; only unwanted content is still coming.
   if (machine_.state() == http1::State::discard) connection_.finish(Finish::linger);
   if (active_ && core_.pending != nullptr) {
     in_call_ = true;
@@ -263,7 +263,7 @@ void Http1Session::on_content(bool complete) noexcept {
     if (active_) charge();
     if (!complete && active_) {
       if (wants_more) {
-        // It is the peer's turn, and the machine has a deadline for it.
+        // It is the client's turn, and the machine has a deadline for it.
         core_.handler_deadline = never;
       } else {
         connection_.pause(PauseReason::content_unwanted);
@@ -317,7 +317,8 @@ void Http1Session::after_handler() noexcept {
     return;
   }
   if (core_.content_pending) return;
-  // A handler that waits for room has no deadline: it is the peer's turn, and the reactor has one.
+  // A handler that waits for room has no deadline: it is the client's turn, and the reactor has
+  // one.
   if (core_.handler_deadline == never && !connection_.waits_until_writable()) {
     give_handler_time();
     if (connection_.input_ended()) give_grace();
@@ -397,7 +398,7 @@ void Http1Session::stream_content(std::uint64_t bytes_max) {
 
 void Http1Session::want_content() noexcept {
   if (!connection_.has(PauseReason::content_unwanted)) return;
-  core_.handler_deadline = never;  // it is the peer's turn, and the machine has a deadline for it
+  core_.handler_deadline = never;  // it is the client's turn, and the machine has a deadline for it
   if (!machine_.send_continue(connection_.outbox())) abort();
   machine_.restart_deadline(now());
   connection_.resume(PauseReason::content_unwanted);
@@ -432,7 +433,7 @@ void Http1Session::on_resumed() noexcept {
     protocol_.handler().on_resumed(*this, *core_.head());
   }
   if (machine_.state() == http1::State::refused) on_refused();  // its content is too large
-  // It is the peer's turn, and the machine has a deadline for it.
+  // It is the client's turn, and the machine has a deadline for it.
   if (core_.content_pending && core_.mode == Mode::collect) core_.handler_deadline = never;
 }
 
@@ -496,7 +497,7 @@ bool Http1Session::takes_whole(std::size_t bytes) noexcept {
 bool Http1Session::may_write(std::size_t bytes) noexcept {
   if (!active_ || replied_) return false;
   if (connection_.output_full(bytes)) {
-    core_.handler_deadline = never;  // it is the peer's turn, and the reactor has a deadline for it
+    core_.handler_deadline = never;  // the client's turn: the reactor has a deadline
     return false;
   }
   give_handler_time();
@@ -563,13 +564,13 @@ void Http1Session::end_reply() noexcept {
 
 void Http1Session::after_reply() noexcept {
   replied_ = true;
-  // When it is the server that ends, the peer may have sent its next request already.
+  // When it is the server that ends, the client may have sent its next request already.
   if (machine_.closing()) {
     if (reactor().draining()) connection_.finish(Finish::linger);
     end_connection();
   }
-  // Outside of a call by the reactor it is a pending handler that answers, and nobody else will end
-  // its exchange.
+  // Outside of a call by the reactor it is a pending handler that answers, and no other code
+  // will end its exchange.
   if (!in_call_) {
     end_exchange();
     update_deadline();

@@ -129,14 +129,14 @@ void Http2Exchange::collect_content(std::uint64_t bytes_max) {
 void Http2Exchange::stream_content(std::uint64_t bytes_max) {
   core_.mode = Mode::stream;
   if (!limit_content(bytes_max)) return;
-  content_deadline_ = never;  // nobody reads it yet
+  content_deadline_ = never;  // it is not read yet
   give_handler_time();
 }
 
 void Http2Exchange::want_content() noexcept {
   if (wanted_ || over || !core_.content_pending) return;
   wanted_ = true;
-  core_.handler_deadline = never;  // it is the peer's turn
+  core_.handler_deadline = never;  // it is the client's turn
   give_peer_time();
   if (std::exchange(expects_continue_, false) && received_.empty()) {
     streams_.machine().send_continue(*this, streams_.outbox());
@@ -202,7 +202,7 @@ void Http2Exchange::defer_request() {
   core_.detach_head();
   if (core_.content_pending) core_.mode = Mode::stream;  // it is not read past
   wanted_ = false;
-  content_deadline_ = never;  // nobody reads it yet
+  content_deadline_ = never;  // it is not read yet
   give_handler_time();
 }
 
@@ -223,7 +223,7 @@ void Http2Exchange::on_resumed() noexcept {
   after_handler();
 }
 
-// What is taken may be sent again: the window follows whoever reads.
+// What is taken may be sent again: the window follows the reader.
 void Http2Exchange::deliver(Bytes piece, bool complete) noexcept {
   const ActivityScope scope(core_.context.get());
   if (complete) {
@@ -301,7 +301,7 @@ std::size_t Http2Exchange::on_memory_scarce() noexcept {
 
 void Http2Exchange::return_window(std::size_t bytes) noexcept {
   const bool returned = streams_.return_window(*this, bytes);
-  if (!returned && receive_window <= 0) content_deadline_ = never;  // it is not the peer's fault
+  if (!returned && receive_window <= 0) content_deadline_ = never;  // it is not the client's fault
 }
 
 void Http2Exchange::release_window() noexcept {
@@ -370,7 +370,7 @@ bool Http2Exchange::write(Bytes content) noexcept {
   if (has_unsent() || window == 0 || !may_hold || streams_.output_max() == 0 ||
       streams_.connection().output_full(std::min(content.size(), window))) {
     waits_ = true;
-    core_.handler_deadline = never;  // it is the peer's turn
+    core_.handler_deadline = never;  // it is the client's turn
     set_blocked(true);
     return false;
   }
@@ -549,7 +549,7 @@ void Http2Exchange::end() noexcept {
   streams_.machine().consume(nullptr, received_.size(), streams_.outbox());
   if (!stays_) streams_.release(unsent_.size());
   if (streams_.options().observer != nullptr) tell_observer();
-  // Whoever ended it in the midst of its own work does not go on under its name.
+  // Code that ended it in the midst of its own work does not go on under its name.
   core_.drop_context();
 }
 
@@ -656,7 +656,7 @@ void Http2Exchange::on_deadline(Instant now) noexcept {
   }
 }
 
-// The peer has ended its side: what it has not sent will not come, and windows will not grow.
+// The client has ended its side: what it has not sent will not come, and windows will not grow.
 void Http2Exchange::shorten(Duration grace) noexcept {
   if (!request_complete) {
     if (!reply_sent) core_.end_reason = ExchangeEnd::peer_left;

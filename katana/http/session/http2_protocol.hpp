@@ -40,7 +40,7 @@ class Http2Protocol final : public net::Protocol {
   Http2Counters& counters() noexcept { return http_counters_.http2; }  // of HTTP/2 alone
   // Constant while the server runs.
   const HttpOptions& options() const noexcept { return options_; }
-  // Whose word of a client counts; null: nobody's.
+  // Whose word of a client counts; null: no proxy's.
   const std::shared_ptr<const ProxyTrust>& trust() const noexcept { return trust_; }
   RequestHandler& handler() noexcept { return handler_; }
   http2::Context& context() noexcept { return *context_; }
@@ -59,7 +59,7 @@ class Http2Protocol final : public net::Protocol {
   void refresh_date(std::int64_t unix_seconds) noexcept;
 
   const HttpOptions options_;
-  const std::shared_ptr<const ProxyTrust> trust_;  // null: nobody's word counts
+  const std::shared_ptr<const ProxyTrust> trust_;  // null: no proxy is trusted
   RequestHandler& handler_;
   HttpCounters& http_counters_;
   WebSocketShare* const websockets_;

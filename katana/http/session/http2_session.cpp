@@ -86,14 +86,14 @@ void Http2Session::on_writable() noexcept {
 
 void Http2Session::on_deadline() noexcept {
   streams_.begin_call();
-  // The peer's time begins anew when it is its turn again.
+  // The client's time begins anew when it is its turn again.
   if (!connection_.paused()) machine_->on_deadline(now(), outbox());
   if (streams_.streams_due()) expire_streams();
   if (streams_.take_drain_due()) machine_->end_drain(outbox());
   after_call();
 }
 
-// Only content that nobody wants is still coming of those whose replies are sent; replies that
+// Only unwanted content is still coming of those whose replies are sent; replies that
 // would go on for ever come to their end.
 void Http2Session::on_drain() noexcept {
   streams_.begin_call();
@@ -153,7 +153,7 @@ void Http2Session::on_head(const http2::Step& step, bool refused) noexcept {
   exchange->return_head();
 }
 
-// Given up by the peer, or replied and read past.
+// Given up by the client, or replied and read past.
 void Http2Session::on_over(Http2Exchange& exchange) noexcept {
   if (!exchange.reply_sent) ++protocol_.counters().streams_reset;
   exchange.note_peer_left();

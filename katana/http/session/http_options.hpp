@@ -69,9 +69,9 @@ struct HttpOptions {
   std::vector<http::ForwardedPart> forwarded_parts = {http::ForwardedPart::client,
                                                       http::ForwardedPart::proto};
   unsigned forwarded_hops_max = http::ForwardedRules().hops_max;
-  // Is told of every exchange; null: nobody. Borrowed; must outlive the protocol.
+  // Is told of every exchange; null: none. Borrowed; must outlive the protocol.
   ExchangeObserver* observer = nullptr;
-  // Is told of every handler that failed, and why; null: nobody. Borrowed, likewise.
+  // Is told of every handler that failed, and why; null: none. Borrowed, likewise.
   FailureObserver* failures = nullptr;
 };
 

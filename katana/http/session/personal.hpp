@@ -6,7 +6,7 @@
 //
 // Owns       a few bits, shared by the request's state and the copies of the request.
 // Thread     any: a handler may read the client on another thread than its reactor's.
-// Allocates  nothing by itself; see RequestState::personal_mark().
+// Allocates  nothing itself; see RequestState::personal_mark().
 // Fails      never.
 // Invariant  a mark that is set stays set for as long as its request.
 #pragma once

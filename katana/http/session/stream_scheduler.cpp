@@ -57,7 +57,7 @@ void StreamScheduler::note_dispatched(ScheduledStream& stream) noexcept {
 
 // ---- content that is held ----------------------------------------------------------------------
 
-// Somebody has to get on, or nobody would ever be done: the first of those who are still receiving.
+// One stream has to get on, or none would ever be done: the first of those who are still receiving.
 // But if there is a handler that is at work on what it has, room comes from that one.
 ScheduledStream* StreamScheduler::first_in_line() noexcept {
   ScheduledStream* found = nullptr;

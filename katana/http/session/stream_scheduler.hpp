@@ -94,7 +94,7 @@ class StreamScheduler {
   }
   bool take_yielded() noexcept { return std::exchange(has_yielded_, false); }
 
-  // ---- replies that wait for their windows: memory, so nobody begins another one meanwhile ----
+  // ---- replies that wait for their windows: memory, so no other one begins meanwhile ----
   bool may_hold() const noexcept { return held_bytes_ < options().http2.held_bytes_max; }
   std::size_t held_bytes() const noexcept { return held_bytes_; }
   void hold(std::size_t bytes) noexcept { held_bytes_ += bytes; }

@@ -99,8 +99,8 @@ std::shared_ptr<Topic> Topics::Names::find_or_add(Bytes topic) {
 }
 
 // Drops names whose last subscriber has gone. Three for each that is added, in turn: a round ends
-// before half as many names have come as there were, so that what is left is bounded, and nobody
-// waits for a sweep over all.
+// before half as many names have come as there were, so that what is left is bounded, and no
+// caller waits for a sweep over all.
 void Topics::Names::forget_some() {
   for (int count = 0; count < 3; ++count) {
     if (sweep == topics.end()) sweep = topics.begin();

@@ -62,7 +62,7 @@ struct WebSocketOptions {
   // Topics that one connection may be subscribed to. Subscribing beyond it is refused to the
   // handler, which can tell its client; the connection goes on.
   std::uint32_t subscriptions_max = 256;
-  // Is told of what handlers throw; null: nobody. Borrowed. HttpOptions::failures, if that is set.
+  // Is told of what handlers throw; null: none. Borrowed. HttpOptions::failures, if that is set.
   FailureObserver* failures = nullptr;
 };
 

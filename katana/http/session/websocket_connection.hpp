@@ -1,4 +1,4 @@
-// WebSocketConnection: a connection of its own for a WebSocket session.
+// WebSocketConnection: a separate connection for a WebSocket session.
 // WebSocketReplacement: makes one of an HTTP session that answered 101, or lets a stream make its
 // session.
 //

@@ -8,7 +8,7 @@
 // Borrows    sessions, from open() to close(); the reactor, while a slot is open.
 // Thread     post() any; everything else the reactor's.
 // Allocates  slots, subscriptions, and the queue.
-// Fails      post() says when nobody can be reached, or too much is queued.
+// Fails      post() says when no session can be reached, or too much is queued.
 // Invariant  the reactor is not touched when no slot is open: a session closes its slot before its
 //            reactor goes, and the lock is held while the reactor is woken.
 #pragma once

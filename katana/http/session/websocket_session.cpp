@@ -54,7 +54,7 @@ WebSocketSession::WebSocketSession(WebSocketShare& share, WebSocketCarrier& carr
       machine_(share.context(), carrier.reactor().now(), terms.window_bits),
       handler_(std::move(handler)),
       request_(std::move(terms.request)) {
-  in_call_ = true;  // whoever opens a session settles what it did
+  in_call_ = true;  // the code that opens a session settles what it did
   ++share_.counters().opened;
   call_handler([this] { handler_->on_open(*this); });
   if (carrier.reactor().draining()) on_drain();
@@ -115,7 +115,7 @@ void WebSocketSession::on_deadline() noexcept {
   if (now() >= return_at_) {
     tell_to_return();
   } else if (carrier_.paused() && machine_.may_send()) {
-    machine_.restart_deadline(now());  // while it is not read, silence is not the peer's doing
+    machine_.restart_deadline(now());  // while it is not read, silence is not the client's doing
   } else {
     machine_.on_deadline(now());
     if (const ws::Step step = machine_.next({}, now()); step.event != ws::Event::need_bytes)
@@ -136,7 +136,7 @@ void WebSocketSession::on_drain() noexcept {
   close(CloseCode::going_away, "The server is stopping.");
 }
 
-// Somebody serves here already, and the peer is to go there.
+// Somebody serves here already, and the client is to go there.
 void WebSocketSession::tell_to_return() noexcept {
   return_at_ = never;
   if (!machine_.may_send()) return;
@@ -179,7 +179,7 @@ void WebSocketSession::on_data(const ws::Step& step) noexcept {
 
 // Kept as it came until all of it is here. Then it is decompressed in one go: nothing else runs in
 // between, so one decompressor serves every connection, and what one of them leaves unfinished
-// keeps nobody else waiting.
+// keeps no other connection waiting.
 void WebSocketSession::on_packed(const ws::Step& step) noexcept {
   const bool is_whole = step.first && step.last;
   if (!is_whole && (!keep(machine_.payload()) || !step.last)) return;
@@ -214,7 +214,7 @@ void WebSocketSession::drop_message() noexcept {
   carrier_.reactor().memory().set(Holder::message, held_, 0);
 }
 
-// A close frame would stand behind what the peer does not take, and keep all of that.
+// A close frame would stand behind what the client does not take, and keep all of that.
 std::size_t WebSocketSession::on_memory_scarce() noexcept {
   const std::size_t shared = shared_bytes();
   if (held_ >= shared) {
@@ -235,7 +235,7 @@ std::size_t WebSocketSession::shared_bytes() const noexcept {
   return sum;
 }
 
-// The handler is told by on_close(), as ever; the peer may come again.
+// The handler is told by on_close(), as ever; the client may come again.
 void WebSocketSession::refuse_message() noexcept {
   if (held_ != 0) ++share_.counters().memory_refusals;
   close(CloseCode::try_again_later, "There is no memory for the message at present.");
@@ -370,7 +370,7 @@ void WebSocketSession::close(CloseCode code, Bytes reason) noexcept {
   if (!may_send()) return;
   if (!machine_.close(code, reason, now(), carrier_.outbox())) carrier_.reset();
   drop_message();     // the rest of it is not wanted
-  carrier_.resume();  // the peer's close frame is
+  carrier_.resume();  // the client's close frame is
   update_deadline();
   flush_later();
 }

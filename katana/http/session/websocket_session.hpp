@@ -36,7 +36,7 @@ class WebSocketShare {
   // Constant while the server runs.
   const WebSocketOptions& options() const noexcept { return options_; }
   WebSocketCounters& counters() noexcept { return counters_; }  // of all sessions of this reactor
-  ExchangeObserver* observer() const noexcept { return observer_; }  // null: nobody observes
+  ExchangeObserver* observer() const noexcept { return observer_; }  // null: no observer
   // Buffers that all machines of the reactor share.
   ws::Context& context() noexcept { return context_; }
   // Through which other threads reach the sessions.

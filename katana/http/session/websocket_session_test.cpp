@@ -337,7 +337,7 @@ TEST_F(WebSocketSessionTest, a_handler_that_pauses_gets_the_rest_when_it_resumes
   const auto link = open();
   bytes(link, frame(ws::Opcode::text, "a") + frame(ws::Opcode::text, "b"));
   turn();
-  turn(seconds(120));  // its silence is not the peer's doing
+  turn(seconds(120));  // its silence is not the client's doing
   expect_events({"open", "text a"});
   EXPECT_EQ(frames(link), Words{});
   notes_.sockets.back()->resume();
@@ -546,7 +546,7 @@ TEST_F(WebSocketSessionTest, a_new_topic_examines_a_few_names_however_many_there
   EXPECT_LE(topics.statistics().examined, 3 * 400u);
   for (const std::uint32_t link : links) broken(link);
   turn();
-  // The same connection goes from topic to topic, as peers who choose the names can make it do.
+  // The same connection goes from topic to topic, as clients who choose the names can make it do.
   (void)open();
   for (int count = 0; count < 10'000; ++count) {
     const std::string name = "passing " + std::to_string(count);

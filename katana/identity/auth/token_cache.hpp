@@ -6,7 +6,7 @@
 // Allocates  an entry when a token is added. find() never.
 // Fails      never: what is full forgets the entry of its set that was used longest ago.
 // Invariant  an entry is found by its whole text, and at most count_max of them are kept, of at
-//            most bytes_max. Only tokens that verified are added, so nobody else can fill it.
+//            most bytes_max. Only verified tokens are added, so attackers cannot fill it.
 #pragma once
 
 #include <cstddef>

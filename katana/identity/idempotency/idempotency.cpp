@@ -79,7 +79,7 @@ std::int64_t random_token() {
   return token & INT64_MAX;
 }
 
-// With its size, so that no two lists of parts are the same octets.
+// With its size, so that no two lists of parts are the same bytes.
 void add_part(std::string& to, Bytes part) {
   to += std::to_string(part.size());
   to.push_back(':');
@@ -352,7 +352,7 @@ bool State::is_released(unsigned status) const noexcept {
          std::ranges::find(options.released_statuses, status) != options.released_statuses.end();
 }
 
-// A key that means the same whoever sends it repeats no reply that was made for one of them.
+// A key that means the same for every sender repeats no reply that was made for one of them.
 StoredReply State::stored(const Reply& reply, bool is_whole,
                           const session::PersonalMark& mark) const {
   StoredReply stored{.status = reply.status()};

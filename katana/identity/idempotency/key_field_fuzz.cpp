@@ -1,4 +1,4 @@
-// Invariant: whatever a client sends as Idempotency-Key is a key of 1 to 255 octets of printable
+// Invariant: whatever a client sends as Idempotency-Key is a key of 1 to 255 bytes of printable
 // ASCII or refused, nothing beyond the field is read, a key that is written as a string again is
 // the same key, and who takes bare keys reads one in quotes as others do. What a store has as a
 // reply is refused, or written again as it was.

@@ -23,7 +23,7 @@ Instant now_here() {
 
 }  // namespace
 
-// The octets are a digest: nobody chooses them.
+// The bytes are a digest: clients cannot choose them.
 std::size_t MemoryStore::KeyHash::operator()(const crypto::Sha256& key) const noexcept {
   std::size_t hash = 0;
   std::memcpy(&hash, key.octets.data(), sizeof(hash));

@@ -40,7 +40,7 @@ void check_claims(Store& first, Store& second, Run run) {
   EXPECT_EQ(run(first.claim(suite_claim("b", 5), seconds(100)))->state, ClaimState::claimed);
 }
 
-// Leases and replies end; an end of a lease does not hurt who has nobody behind him.
+// Leases and replies end; an end of a lease does no harm without waiting requests.
 template <class Run, class Pass>
 void check_ends(Store& store, Run run, Pass pass) {
   EXPECT_EQ(run(store.claim(suite_claim("c", 1), seconds(100)))->state, ClaimState::claimed);

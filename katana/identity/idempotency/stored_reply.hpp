@@ -1,4 +1,4 @@
-// StoredReply: a reply as stores keep it: bytes of a form of their own.
+// StoredReply: a reply as stores keep it: bytes of a private form.
 //
 //   form byte 1 | flags | status u16 | type size u16 | fields size u32 | type | fields | content
 //

@@ -1,4 +1,4 @@
-// Invariant: no octets are a token that this program did not sign, whatever they are; and what a
+// Invariant: no bytes are a token that this program did not sign, whatever they are; and what a
 // set of keys accepts it reads again from what it writes.
 #include <array>
 #include <cstddef>
@@ -30,7 +30,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
   KATANA_CHECK(!verify_jws(text, keys));
 
-  // The same octets as header and claims of a token whose signature is right.
+  // The same bytes as header and claims of a token whose signature is right.
   const std::size_t cut = text.find('.');
   if (cut != Bytes::npos) {
     const std::string input =

@@ -79,7 +79,7 @@ class ClaimReader {
         to.push_back(item.as_text());
       }
     }
-    // An empty list is for nobody, which is not the same as no list.
+    // An empty list permits no audience, which is not the same as no list.
     if (to.empty()) return note(name, "is an empty list");
     from_.erase(name);
   }

@@ -121,7 +121,7 @@ TEST_F(JwtTest, a_token_for_somebody_else_is_refused) {
   EXPECT_EQ(reason(), Reason::wrong_audience);
   claims_.audiences.clear();
   EXPECT_EQ(reason(), Reason::wrong_audience);
-  // Who names no audience of its own is no audience (RFC 7519 §4.1.3).
+  // A server that names no audience is no audience (RFC 7519 §4.1.3).
   rules_.audiences.clear();
   EXPECT_TRUE(is_good());
   claims_.audiences = {"files"};

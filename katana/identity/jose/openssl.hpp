@@ -2,7 +2,7 @@
 //
 // Owns       each handle its object.
 // Thread     a value.
-// Allocates  never by itself.
+// Allocates  never directly.
 // Fails      last_error() is never empty.
 #pragma once
 

@@ -126,7 +126,7 @@ Signer::Signer(Algorithm algorithm, SecretText secret)
 }
 
 Signer::~Signer() {
-  // Relaxed: nobody has the key any more.
+  // Relaxed: no other thread has the key.
   for (Slot& slot : slots_) delete slot.idle.load(std::memory_order_relaxed);
 }
 

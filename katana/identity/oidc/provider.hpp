@@ -11,9 +11,9 @@
 //            believed, and nothing is known that is younger than stale_max: the Error names the URL
 //            and what is wrong.
 // Invariant  the issuer is, to the byte, the one that was asked for, and no URL is plain HTTP but
-//            on loopback. The provider is asked once at a time, whoever waits for it, and at most
-//            once in ask_again_after. A request that finds what was known waits for nothing while
-//            the provider fails, or is asked for the first time that its answer is old.
+//            on loopback. The provider is asked once at a time, for all callers that wait, and at
+//            most once in ask_again_after. A request that finds what was known waits for nothing
+//            while the provider fails, or is asked for the first time that its answer is old.
 #pragma once
 
 #include <memory>

@@ -14,7 +14,8 @@
 // Allocates  what is returned.
 // Fails      make() names the secret that is too short. find() is empty for a token that is of
 //            another account, was changed, or was made with another secret.
-// Invariant  a token is good for the account that it was made for alone, and each counts by itself.
+// Invariant  a token is good for the account that it was made for alone, and each counts
+//            separately.
 #pragma once
 
 #include <span>

@@ -68,7 +68,7 @@ Task<Result<std::string>> PasswordHasher::hash(SecretText password) {
 Task<Result<Verdict>> PasswordHasher::verify(std::optional<std::string> stored,
                                              SecretText password) {
   const Result<void> checked = check(password);
-  if (!checked) co_return Verdict{};  // nobody has such a one
+  if (!checked) co_return Verdict{};  // such a one does not exist
   std::optional<PasswordForm> form;
   if (stored) form = PasswordForm::parse(*stored);
   const bool is_known = form.has_value();

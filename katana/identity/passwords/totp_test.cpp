@@ -7,7 +7,7 @@
 namespace katana::passwords {
 namespace {
 
-// RFC 6238, appendix B: each hash has a secret of its own length.
+// RFC 6238, appendix B: the secret's length depends on the hash.
 TEST(TimeCodes, are_those_of_rfc_6238) {
   const std::string digits = "1234567890123456789012345678901234567890123456789012345678901234";
   const auto code = [&](crypto::Hash hash, std::size_t secret_bytes, std::int64_t now_s) {

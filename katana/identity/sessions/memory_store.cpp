@@ -17,7 +17,7 @@ std::string whose(const std::string& issuer, const std::string& principal) {
 
 }  // namespace
 
-// The octets are a digest of what nobody can choose.
+// The bytes are a digest of values that clients cannot choose.
 std::size_t MemorySessionStore::KeyHash::operator()(const SessionKey& key) const noexcept {
   std::size_t hash = 0;
   std::memcpy(&hash, key.octets.data(), sizeof(hash));

@@ -22,7 +22,7 @@ namespace katana::sessions {
 
 // Times are Unix seconds.
 struct SessionRecord {
-  std::string principal;             // PrincipalFacts::id; empty: nobody has logged in
+  std::string principal;             // PrincipalFacts::id; empty: not logged in
   std::string issuer;                // PrincipalFacts::issuer
   std::string name;                  // PrincipalFacts::name
   std::vector<std::string> roles;    // those of the login
@@ -57,7 +57,7 @@ std::optional<SessionRecord> decode_session(Bytes octets);
 // What it takes in memory, about.
 std::size_t bytes_of(const SessionRecord& record) noexcept;
 
-// Nobody: not logged in.
+// Not logged in.
 std::optional<auth::Principal> principal_of(const SessionRecord& record);
 void set_principal(SessionRecord& record, const auth::PrincipalFacts& facts, std::int64_t now_s);
 

@@ -1,5 +1,5 @@
 // A cookie opens only when it is one that was sealed, and then is the record that was sealed; a
-// record that decodes encodes as the octets that it came from.
+// record that decodes encodes as the bytes that it came from.
 #include <cstddef>
 #include <cstdint>
 #include <string>

@@ -492,7 +492,7 @@ TEST(SessionsInStore, a_store_that_fails_is_503_and_the_cookie_stays) {
   testing::TestServer server(service_with(make(false, {}, std::make_shared<BrokenStore>())));
   Browser browser(server);
   EXPECT_EQ(browser.post("/notes/a").status(), 503u);
-  EXPECT_EQ(browser.get("/account").status(), 401u);  // without a cookie nobody has to be asked
+  EXPECT_EQ(browser.get("/account").status(), 401u);  // without a cookie no store has to be asked
   browser.cookie() = "__Host-session=" + std::string(64, 'A');
   for (const char* target : {"/notes", "/account"}) {
     const auto reply = browser.get(target);

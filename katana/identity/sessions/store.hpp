@@ -11,8 +11,8 @@
 //            compare_and_set() changes. What a request makes of a session that it has read is
 //            written only while the session has the version that was read: a session that was ended
 //            stays ended, whatever requests had begun before.
-//            A store never sees the id that a client has, but digests of its parts: nobody who
-//            reads the store can take over a session.
+//            A store never sees the id that a client has, but digests of its parts: a reader of
+//            the store cannot take over a session.
 //
 // The tests of all stores are those of store_suite_test.hpp.
 #pragma once

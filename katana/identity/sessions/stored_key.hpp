@@ -13,7 +13,7 @@ namespace katana::sessions {
 
 // The digest of an id, never the id.
 std::string key_text(const SessionKey& key);
-// Nobody: empty.
+// Empty: no principal.
 std::string owner_text(const std::string& issuer, const std::string& principal);
 
 }  // namespace katana::sessions

@@ -341,7 +341,7 @@ KATANA_CASE(a_port_that_somebody_listens_on_is_refused_and_named) {
   EXPECT_EQ(taken.error().code(), Code::already_exists);
   EXPECT_NE(taken.error().describe().find("127.0.0.1:" + std::to_string(port)), std::string::npos)
       << taken.error().describe();
-  // On purpose it may be shared: every reactor has a listener of its own.
+  // On purpose it may be shared: every reactor has its own listener.
   EXPECT_TRUE(other.engine.listen({.port = port, .must_be_free = false}));
 }
 

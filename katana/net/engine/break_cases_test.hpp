@@ -38,7 +38,7 @@ class RawServer {
     EXPECT_GE(fd, 0);
     return fd;
   }
-  // Input that nobody reads makes it a reset.
+  // Unread input makes it a reset.
   static void say_and_leave(int fd, std::string_view words) {
     EXPECT_EQ(::send(fd, words.data(), words.size(), MSG_NOSIGNAL),
               static_cast<ssize_t>(words.size()));

@@ -36,7 +36,7 @@ class EngineConnects : public EngineTest<Form> {
     };
     go_on(link, 0);
   }
-  // A port of this machine on which nobody listens.
+  // A port of this machine without a listener.
   static std::uint16_t free_port() {
     TestServer server;
     return server.listen();

@@ -45,8 +45,8 @@ struct ListenOptions {
   // waits in its queue then is for its next owner. A copy of it is used; address, port and backlog
   // are not looked at. -1: none.
   int socket = -1;
-  // With `socket`: what waits in its queue at the end is accepted, as of a listener of our own. For
-  // who has seen to it that nobody can connect any more.
+  // With `socket`: what waits in its queue at the end is accepted, as of our own listener. For
+  // callers that made sure that no client can connect any more.
   bool drain_socket = false;
   // Refuse a port on which another process listens already. The reactors after the first share it
   // on purpose.

@@ -71,7 +71,7 @@
 //
 //   bool on_accepted(Link, Listener, const PeerEndpoint&)
 //                                     who connected, as the kernel said it when it was accepted: a
-//                                     socket that was reset since has nobody to be asked for.
+//                                     socket that was reset since cannot be asked any more.
 //                                     Family::none: it could not be told. False: refused, the
 //                                     engine closes it at once
 //   void on_bytes(Link, Bytes)        borrowed for the call; never empty
@@ -82,7 +82,7 @@
 //                                     work again
 //   void on_turn(Instant now)
 //
-// Any member may be called from inside any Sink call. Link is index + generation (0 is nobody's): a
+// Any member may be called from inside any Sink call. Link is index + generation (0: no link): a
 // call for a link that is gone is ignored, so a late completion dies in one place. A full table of
 // links is no failure: connections wait in the kernel's queue until a link is closed.
 #pragma once

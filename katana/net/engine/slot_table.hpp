@@ -6,7 +6,7 @@
 // Allocates  at construction only: room for all. With Touch::as_taken a slot that no link ever had
 //            is not touched, so an engine that could have many links and has few costs the memory
 //            of few.
-// Fails      find() is null when the link is gone, or nobody's; take() REQUIRES a table not full.
+// Fails      find() is null when the link is gone, or 0; take() REQUIRES a table not full.
 // Invariant  a slot's generation changes when its link ends, so what comes late finds nothing.
 #pragma once
 
@@ -29,14 +29,14 @@ class SlotTable {
   explicit SlotTable(std::uint32_t links_max, Touch touch = Touch::as_taken)
       : links_max_(links_max), available_(links_max) {
     slots_.reserve(links_max);
-    add_free();  // so that Link{}, which is nobody's, finds a slot that is not its own
+    add_free();  // so that Link{}, which is no link, finds a slot that is not its own
     if (touch == Touch::as_taken) return;
     slots_.resize(links_max);
     for (std::uint32_t index = 0; index < links_max; ++index) slots_[index].next_free = index + 1;
     slots_.back().next_free = none;
   }
 
-  // Null: that link is gone, or nobody's.
+  // Null: that link is gone, or 0.
   Slot* find(Link link) noexcept {
     Slot& slot = slots_[link.index];
     return slot.generation == link.generation && slot.fd >= 0 ? &slot : nullptr;

@@ -140,7 +140,7 @@ Error no_link_left(std::size_t links_max) {
 
 namespace {
 
-// A descriptor of our own for a socket that somebody else has bound and made listen.
+// Our own descriptor for a socket that another owner has bound and made listen.
 Result<int> share_listener(const ListenOptions& options) {
   const std::string action = fmt::format("listen on the given socket {}", options.socket);
   int listening = 0;
@@ -246,7 +246,7 @@ std::uint16_t port_of(int listener) noexcept {
 }
 
 void refuse_new_handshakes(int listener) noexcept {
-  // The filter sees the TCP header first; its flags are octet 13: SYN without ACK is dropped.
+  // The filter sees the TCP header first; its flags are byte 13: SYN without ACK is dropped.
   sock_filter code[] = {
       BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 13),          BPF_STMT(BPF_ALU | BPF_AND | BPF_K, 0x12),
       BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x02, 0, 1), BPF_STMT(BPF_RET | BPF_K, 0),

@@ -25,7 +25,8 @@ namespace katana::engine {
 Result<int> open_listener(const ListenOptions& options);
 
 // A socket that has begun to connect, does not block, and sends without delay (TCP_NODELAY). Of a
-// Unix-domain socket whose listener has a full queue it is an Error: nobody would be told later.
+// Unix-domain socket whose listener has a full queue it is an Error: a later one could not be
+// reported.
 Result<int> open_connection(const ConnectOptions& options);
 
 // Why a socket broke, or could not connect; 0: nothing is known. Says it once.
@@ -57,7 +58,7 @@ Result<void> prefer_listeners(int listener, std::span<const unsigned> positions)
 
 // REQUIRES at least one part.
 inline std::size_t bytes_in(std::span<const iovec> parts) noexcept {
-  std::size_t count = parts[0].iov_len;  // by itself: most often it is the only one
+  std::size_t count = parts[0].iov_len;  // alone: most often it is the only one
   for (std::size_t index = 1; index < parts.size(); ++index) count += parts[index].iov_len;
   return count;
 }
@@ -65,8 +66,8 @@ inline std::size_t bytes_in(std::span<const iovec> parts) noexcept {
 // As sendmsg(2), without signals and interruptions.
 ssize_t send_parts(int socket, std::span<const iovec> parts, int flags) noexcept;
 
-// sendfile(2) knows no MSG_NOSIGNAL: a client that has left would end the program. Unless it
-// has said by itself what SIGPIPE does, the signal is ignored from now on.
+// sendfile(2) knows no MSG_NOSIGNAL: a client that has left would end the program. Unless the
+// program has set what SIGPIPE does, the signal is ignored from now on.
 void ignore_broken_pipes() noexcept;
 
 // What became of send_file_now(). `full`: the socket has no room for more. `failed`: the file ended
@@ -79,16 +80,16 @@ struct FileSent {
 };
 
 // Sends `before` and then the file, and holds back what is less than a segment until the file
-// follows. Never waits for the other side, whatever the socket does by itself; at most
-// file_bytes_per_send_max of the file in one call, so that nobody keeps the turn.
+// follows. Never waits for the other side, whatever the socket's own mode is; at most
+// file_bytes_per_send_max of the file in one call, so that no connection keeps the turn.
 inline constexpr std::size_t file_bytes_per_send_max = 1024 * 1024;
 // `before` goes out in front of the file's bytes.
 FileSent send_file_now(int socket, std::span<const iovec> before, const FilePart& part,
                        Blocking socket_blocks) noexcept;
 
-// What accept4(2) writes the other side's address into, so that it is known without a system call
-// of its own and even when the other side has reset the connection by then. Of a Unix-domain socket
-// only the family fits, and nothing else is needed.
+// What accept4(2) writes the other side's address into, so that it is known without a further
+// system call and even when the other side has reset the connection by then. Of a Unix-domain
+// socket only the family fits, and nothing else is needed.
 class AcceptedPeer {
  public:
   sockaddr* address() noexcept { return reinterpret_cast<sockaddr*>(&storage_); }  // for accept4()

@@ -122,7 +122,7 @@ KATANA_CASE(a_large_sender_does_not_keep_others_waiting) {
 
 // ---- output ----
 
-// Sends from a text of its own, as much as the peer takes.
+// Sends from its own text, as much as the peer takes.
 template <class TestServer>
 struct Producer {
   TestServer& server;
@@ -399,7 +399,7 @@ KATANA_CASE(events_of_a_link_closed_in_the_same_turn_are_ignored) {
   this->turn_a_little(server);
   server.received.clear();
   server.at_bytes = [&](Link link, Bytes) {
-    // Whoever comes first closes the other, whose event is in the same batch.
+    // The first one closes the other, whose event is in the same batch.
     server.engine.close(link == server.links[0] ? server.links[1] : server.links[0]);
   };
   first->send("a");

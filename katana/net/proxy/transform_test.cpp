@@ -13,7 +13,7 @@ namespace {
 using net::Transform;
 using net::TransformEvent;
 
-// Behind the header: passes what comes on, in a call of its own, once it has seen "!".
+// Behind the header: passes what comes on, in its own call, once it has seen "!".
 class LaterTransform final : public Transform {
  public:
   using Transform::Transform;

@@ -34,7 +34,7 @@ ClientLimits::Home ClientLimits::home_of(const IpAddress& address) const noexcep
   const IpAddress client =
       client_network(address, {.v4 = options_.v4_bits, .v6 = options_.v6_bits});
   const std::uint64_t hashed = KeyedHash(secret_, ~secret_).of(client.high(), client.low());
-  return {hashed == 0 ? 1 : hashed, hashed & (sets_.size() - 1)};  // 0 is nobody's
+  return {hashed == 0 ? 1 : hashed, hashed & (sets_.size() - 1)};  // 0: no client
 }
 
 ClientLimits::Admission ClientLimits::admit(const engine::PeerEndpoint& peer, bool handshakes,

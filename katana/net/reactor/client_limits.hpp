@@ -3,8 +3,8 @@
 // the process, so that the figures hold however many reactors there are.
 //
 // A client is an address of IPv4, or the first 64 bits of one of IPv6, which is what one subscriber
-// has. Peers by a Unix-domain socket, and those that are exempt, are not counted. The requests of a
-// trusted proxy that speaks HTTP count for the clients that it names.
+// has. Clients by a Unix-domain socket, and those that are exempt, are not counted. The requests of
+// a trusted proxy that speaks HTTP count for the clients that it names.
 //
 // An entry is forgotten only when nothing is left of it: nothing is open or in progress, and its
 // rates are full again. So a client cannot get rid of what is counted against it by filling the
@@ -52,7 +52,7 @@ class ClientLimits {
   // Names an entry; 0: none, for whom nothing is counted.
   using Slot = ClientSlot;
 
-  // `secret`: nobody who does not know it can find clients that share a set.
+  // `secret`: without it, an attacker cannot find clients that share a set.
   ClientLimits(const ClientLimitOptions& options, std::uint64_t secret);
 
   // What admit() says.

@@ -156,9 +156,9 @@ class alignas(std::max_align_t) Connection : private TimerEntry {
 
   // The other side has ended its side of the stream.
   bool input_ended() const noexcept { return input_ended_; }
-  // And that was not said in a way which nobody on the path can forge: what came before it may not
-  // be all that the other side has sent. Never so without a transform, which is the only one to
-  // know.
+  // The end was not authenticated (no close_notify), so an attacker on the path may have forged it:
+  // what came before it may not be all that the other side has sent. Never so without a transform,
+  // which is the only one to know.
   bool input_truncated() const noexcept { return input_truncated_; }
 
   // We have begun it.

@@ -83,10 +83,11 @@ ConnectionBalance::Share::Parcel* ConnectionBalance::Share::free_parcel() noexce
 
 void ConnectionBalance::Share::pass(Share& to, const PassedConnection& connection) noexcept {
   Parcel* const parcel = free_parcel();
-  KATANA_CHECK(parcel != nullptr);  // find_lighter() has seen one, and nobody else takes it
+  KATANA_CHECK(parcel != nullptr);  // find_lighter() has seen one, and no other thread takes it
   parcel->connection = connection;
   parcel->used.store(true, std::memory_order_relaxed);  // posting publishes it
-  // Whoever finds the list empty announces it: it is not empty again before the message has run.
+  // A thread that finds the list empty announces it: it is not empty again before the message has
+  // run.
   if (to.arrivals_.post(*parcel)) to.reactor_->post(*to.arrived_);
 }
 

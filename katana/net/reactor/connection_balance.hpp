@@ -7,8 +7,8 @@
 // It looks at two others, drawn at random, and at the lighter of them: nearly as even as looking at
 // all, without reading every reactor's cache line. What is on its way counts at once, so that a
 // burst is dealt evenly. Connections that end soon are not passed around: as many of them as ended
-// lately, no older than short_life, a reactor may have more than others, because so much evens out
-// by itself.
+// lately, no older than short_life, a reactor may have more than others, because so much evens
+// out without help.
 //
 // Owns       the counts, and a fixed number of places for connections on their way.
 // Borrows    the reactors; it must outlive them. Sockets on their way are the receiver's.
@@ -114,7 +114,7 @@ class alignas(64) ConnectionBalance::Share {
   void drop_first() noexcept;
   // Some are reserved here, or have arrived and were not dropped.
   bool expects() const noexcept { return (coming_.load(std::memory_order_acquire) & count) != 0; }
-  // Nobody reserves any more.
+  // No reservations from now on.
   void leave() noexcept { coming_.fetch_or(left, std::memory_order_acq_rel); }
 
   // Of others too.

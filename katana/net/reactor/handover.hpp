@@ -1,5 +1,6 @@
-// Handover: how a reactor ends whose listeners another process has, so that clients find somebody
-// there all the time: nobody is hurried, and those that come back do not come back together.
+// Handover: how a reactor ends whose listeners another process has, so that clients find a
+// server there all the time: no client is hurried, and those that come back do not come back
+// together.
 //
 // Owns       values only.
 // Thread     values.

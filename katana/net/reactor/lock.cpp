@@ -13,7 +13,8 @@ void Lock::wait() noexcept {
     }
     relax();
   }
-  // Held as has_sleepers from here on: whoever gives it back wakes one, needlessly at worst.
+  // Held as has_sleepers from here on: the thread that gives it back wakes one, needlessly at
+  // worst.
   while (word_.exchange(has_sleepers, std::memory_order_acquire) != is_free) {
     futex_wait(word_, has_sleepers);
   }

@@ -18,7 +18,7 @@ class OpeningSession final : public Session {
  public:
   OpeningSession(Connection& connection, Protocol& protocol) noexcept
       : connection_(connection), protocol_(protocol) {
-    if (connection.outgoing()) return;  // whoever began it says for how long
+    if (connection.outgoing()) return;  // the code that began it says for how long
     const Reactor& reactor = connection.reactor();
     begin_waiting(reactor.now());
     if (reactor.draining()) OpeningSession::on_drain();

@@ -27,7 +27,7 @@ struct Candidate {
   std::uint64_t weight;
 };
 
-// Keeps the heaviest of those it is shown, in memory of its own: this is no time to allocate.
+// Keeps the heaviest of those it is shown, in its own memory: this is no time to allocate.
 class Heaviest {
  public:
   void show(Connection& connection, std::uint64_t weight) noexcept {
@@ -204,8 +204,8 @@ void Reactor::ease_memory(Connection& connection) noexcept {
 }
 
 // A burst of contents of which each fits, but not all of them: one after the other is complete, and
-// nobody is refused. Who goes on is who sends at this moment. Nobody waits longer than shed_after
-// for somebody who does not come to an end: to make others wait would otherwise be an attack.
+// none is refused. Who goes on is who sends at this moment. No request waits longer than
+// shed_after for one that does not end: otherwise an attacker could make others wait.
 void Reactor::slow_holder(Connection& connection) noexcept {
   if (slowing_ == Slowing::given_up || connection.paused() || connection.finishing()) return;
   if (connection.session_->held_bytes() <= memory_.bytes_max() / 1024) return;

@@ -32,7 +32,7 @@ class HeldPressureTest : public ReactorTest {
     session.at_destruction = [&held, &session] { held.set(Holder::request, session.held, 0); };
     return session;
   }
-  // Its peer sends something, so that the reactor attends to it.
+  // Its client sends something, so that the reactor attends to it.
   void attend(std::uint32_t index) {
     bytes(index, "x");
     turn();
@@ -93,7 +93,7 @@ TEST_F(HeldPressureTest, the_largest_are_shed_and_no_more_than_are_needed) {
 TEST_F(HeldPressureTest, who_holds_nothing_is_not_shed_for_what_cannot_be_given_up) {
   TestSession& idle = connect();
   TestSession& holder = hold(10'000);
-  std::size_t work = 0;  // that nobody can end
+  std::size_t work = 0;  // that cannot be ended
   memory().set(Holder::work, work, 950'000);
   attend(0);
   EXPECT_EQ(holder.sheds, 1);

@@ -189,7 +189,7 @@ void Reactor::run_messages() noexcept {
   Message* message = mailbox_.take_all();
   if (message == nullptr) return;
   ++wakes_due_;
-  spin_end_ = never;  // what is still awaited gets a spin of its own
+  spin_end_ = never;  // what is still awaited gets its own spin
   while (message != nullptr) {
     Message* const next = message->next;
     message->run(*message);
@@ -213,7 +213,7 @@ void Reactor::receive_expected() noexcept {
   while (true) {
     run_messages();
     end_turn();
-    // acquire: whoever woke the engine is done with it.
+    // acquire: the thread that woke the engine is done with it.
     const bool quiet = wakes_done_.load(std::memory_order_acquire) == wakes_due_;
     if (quiet && expected() == 0) return;
     std::this_thread::yield();

@@ -49,7 +49,7 @@ struct Counters {
   std::uint64_t closed = 0;           // connections that have ended, whatever side ended them
   std::uint64_t cut_off = 0;          // still open when the drain deadline came
   std::uint64_t accept_failures = 0;  // no descriptor or no memory for a new connection
-  // Closed as they were accepted: their client had left, and nobody can be told who it was.
+  // Closed as they were accepted: their client had left, and its address is unknown.
   std::uint64_t peers_unknown = 0;
   // Closed as they were accepted: their client is none that the listener is for.
   std::uint64_t peers_untrusted = 0;
@@ -80,8 +80,8 @@ struct ListenerGuard {
   // A proxy speaks for the clients, in a header (Transform::hand_on()): what they may have is
   // judged by whom it names.
   bool is_proxied = false;
-  // What Connection::listener() says of its connections: of several sockets that are one listener
-  // to whoever serves there. None: its own position.
+  // What Connection::listener() says of its connections: of several sockets that are one
+  // listener to the server. None: its own position.
   std::optional<engine::Listener> known_as = {};
 };
 
@@ -326,7 +326,7 @@ class Reactor : public Executor {
   CarryPools carry_pools_;
   BlockPool output_blocks_;
   const std::size_t output_blocks_scarce_;              // fewer: outbox_high_bytes falls
-  Instant shed_at_ = never;                             // never: nobody waits with nothing pending
+  Instant shed_at_ = never;                             // never: no connection waits
   TimerEntry shed_timer_{[](TimerEntry&) noexcept {}};  // a turn is all that is due then
   bool relief_due_ = false;  // somebody waits for blocks, or has one of the reserve
   Message* first_deferred_ = nullptr;

@@ -1,4 +1,4 @@
-// Connections that a reactor passes on: to whom, and that nobody is lost or counted twice.
+// Connections that a reactor passes on: to which reactor, and that none is lost or counted twice.
 #include <algorithm>
 #include <atomic>
 #include <memory>
@@ -266,7 +266,7 @@ TEST_F(ReactorBalanceTest, its_client_is_counted_once_wherever_it_goes) {
   EXPECT_EQ(limits.clients(places_[0]->world.now), 0u) << "and by what was discarded";
 }
 
-// For ThreadSanitizer, too: each reactor on a thread of its own, and the last connections of each
+// For ThreadSanitizer, too: each reactor on its own thread, and the last connections of each
 // while others have stopped.
 TEST_F(ReactorBalanceTest, reactors_on_threads_of_their_own_lose_nobody) {
   constexpr std::size_t count = 4;

@@ -333,7 +333,7 @@ class ReactorTest : public testing::Test {
   World::LinkState& link_state(std::size_t index) { return world_.links[index]; }
   const std::string& sent(std::size_t index = 0) { return world_.links[index].sent; }
 
-  // A new link, in a turn of its own. The n-th is link n; links are not used again.
+  // A new link, in its own turn. The n-th is link n; links are not used again.
   void accept(engine::Listener listener = 0) {
     const auto index = static_cast<std::uint32_t>(world_.links.size());
     world_.links.emplace_back().open = true;

@@ -235,7 +235,7 @@ TEST_F(ReactorTest, an_end_that_the_session_finishes_at_closes_the_connection) {
   input_end(0);
   turn();
   EXPECT_EQ(sent(), "bye");
-  EXPECT_EQ(calls(), Calls{"close"});  // the peer has ended: there is nothing to linger for
+  EXPECT_EQ(calls(), Calls{"close"});  // the client has ended: there is nothing to linger for
 }
 
 TEST_F(ReactorTest, a_session_may_go_on_sending_after_the_peer_ended_its_side) {

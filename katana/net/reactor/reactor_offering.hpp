@@ -118,7 +118,7 @@ class ReactorOffering : public ReactorEnding<Engine> {
     for (int round = 0; round < rounds; ++round) {
       if (!flush_and_update(connection)) return;
       if (connection.finishing()) {
-        connection.writable_due_ = false;  // nobody waits for it any more
+        connection.writable_due_ = false;  // no caller waits for it any more
         break;
       }
       if (connection.writable_due_) {
@@ -187,7 +187,7 @@ class ReactorOffering : public ReactorEnding<Engine> {
 
   // A reset, another session, or the first word of a transform. False: the connection is gone.
   KATANA_RARE bool interrupt(Connection& connection) noexcept {
-    while (connection.interrupted_) {  // whoever opens may end it, or make room for yet another
+    while (connection.interrupted_) {  // it may end there, or let another one in
       if (connection.state_ == ConnectionState::resetting) {
         destroy(connection, Cause::cut_off);
         return false;
@@ -209,7 +209,7 @@ class ReactorOffering : public ReactorEnding<Engine> {
     KATANA_REQUIRE(sizeof(Connection) + replacement->session_bytes() <=
                    connection_blocks_.block_bytes());
     connection.session_->~Session();
-    // Those that are about output are the connection's, whoever has written it.
+    // Those that are about output are the connection's, for every writer.
     connection.pause_reasons_ &= static_cast<std::uint8_t>(PauseReason::outbox_full) |
                                  static_cast<std::uint8_t>(PauseReason::pool_low);
     connection.writable_wanted_ = connection.writable_due_ = false;

@@ -64,7 +64,7 @@ class ReactorOn final : public ReactorTransforms<EngineOf<ReactorOn<EngineOf>>> 
     this->tasks().close();
     this->destroy_all();
     attachments_.clear();  // what they wait for is not to be waited for here
-    stopped_ = true;       // whoever comes now finds nobody
+    stopped_ = true;       // a client that comes now finds no listener
     this->receive_expected();
     if (share_ == nullptr) return;
     share_->leave();
@@ -172,7 +172,7 @@ class ReactorOn final : public ReactorTransforms<EngineOf<ReactorOn<EngineOf>>> 
   // False: the connection is refused, and the engine closes the link.
   bool on_accepted(engine::Link link, engine::Listener listener,
                    const engine::PeerEndpoint& peer) noexcept {
-    // Whoever limits, logs or trusts by address would have to pass over it.
+    // Code that limits, logs or trusts by address would have to pass over it.
     if (peer.family == engine::PeerEndpoint::Family::none) [[unlikely]] {
       ++counters_.peers_unknown;
       return false;

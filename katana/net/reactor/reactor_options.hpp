@@ -65,8 +65,8 @@ struct ReactorOptions {
   // waits.
   std::size_t sealed_high_bytes = 64 * 1024;
   // Bytes that a turn sends of what sessions write in it, and as many of what earlier turns left.
-  // Whoever has more than one output block pending then waits for later turns, in the order in
-  // which they came; what fits one block is always sent at once.
+  // A connection with more than one pending output block then waits for later turns, in the order
+  // in which they came; what fits one block is always sent at once.
   std::size_t turn_bytes_max = std::size_t{2} * 1024 * 1024;
   // A connection that is so old ends gently: with its next reply, or a GOAWAY, or a close frame of
   // WebSocket, as when the server drains. Each a little earlier, by up to a tenth, so that those

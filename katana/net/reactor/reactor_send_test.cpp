@@ -1,4 +1,4 @@
-// What a session writes, when it is sent, and what a slow peer costs.
+// What a session writes, when it is sent, and what a slow client costs.
 #include <gtest/gtest.h>
 
 #include "katana/base/system/file_fixture_test.hpp"
@@ -197,7 +197,8 @@ TEST_F(FullOutboxTest, is_empty_again_at_once_when_the_peer_takes_everything) {
 
 class FewBlocksTest : public FullOutboxTest {
  protected:
-  // Peers that do not read, until fewer than the reserve of 16 blocks are free. How many they are.
+  // Clients that do not read, until fewer than the reserve of 16 blocks are free. How many they
+  // are.
   std::size_t fill() {
     std::size_t peers = 0;
     while (counters().pool_pauses == 0 && peers < 100) {
@@ -241,11 +242,11 @@ TEST_F(FewBlocksTest, a_session_with_much_pending_waits_and_is_not_reset) {
   EXPECT_TRUE(late.connection.has(PauseReason::pool_low));
   EXPECT_EQ(calls(), Calls{"pause"});
   EXPECT_EQ(counters().pool_pauses, 2u);
-  // Nothing is tried again while nothing has changed, and nobody who waits has nothing.
+  // Nothing is tried again while nothing has changed, and no waiting connection has nothing.
   turn(seconds(2));
   EXPECT_EQ(world_.waited, milliseconds(50));
   EXPECT_EQ(counters().output_shed, 0u);
-  // It gets on once its own peer has taken all of it, whatever the others hold.
+  // It gets on once its own client has taken all of it, whatever the others hold.
   link_state(index).writable = SIZE_MAX;
   complete(index);
   turn();
@@ -321,7 +322,7 @@ TEST_F(FewBlocksTest, when_half_of_the_reserve_is_gone_the_largest_are_reset_at_
   for (std::uint32_t index = 1; index < 40; ++index) {
     TestSession& small = connect();
     be_verbose(small);
-    link_state(index).writable = 0;  // its peer does not even take that
+    link_state(index).writable = 0;  // its client does not even take that
     bytes(index, "s");
     turn();
     served += small.consumed.size();
@@ -377,7 +378,7 @@ TEST_F(FullOutboxTest, a_fast_reader_of_an_endless_reply_does_not_keep_the_turn)
   EXPECT_GT(first, 0);
   EXPECT_LE(first, 20);
   turn();
-  EXPECT_EQ(world_.waited, Duration{});  // it has more to do, and nobody waits for the clock
+  EXPECT_EQ(world_.waited, Duration{});  // it has more to do, and it does not wait for the clock
   EXPECT_GT(endless.writables, first);
   EXPECT_LE(endless.writables, first + 20);
 }
@@ -401,7 +402,7 @@ TEST_F(FullOutboxTest, a_peer_that_asks_for_much_and_never_stops_is_served_and_n
   std::size_t asked = 0;
   for (int count = 0; count < 200; ++count) {
     if (!link_state(0).paused) {
-      bytes(0, std::string(1024, 'x'));  // each octet of which asks for a kilobyte
+      bytes(0, std::string(1024, 'x'));  // each byte of which asks for a kilobyte
       asked += 1024;
     }
     turn();
@@ -451,11 +452,11 @@ TEST_F(FullOutboxTest, a_session_that_finishes_before_it_is_told_of_room_does_no
   EXPECT_EQ(calls(), Calls{"shutdown_send"});
   turn();
   turn();
-  EXPECT_EQ(world_.waited, milliseconds(50));  // it waits for the peer, not in a loop
+  EXPECT_EQ(world_.waited, milliseconds(50));  // it waits for the client, not in a loop
   EXPECT_EQ(session.writables, 0);
 }
 
-// ---- a peer that is slow to take ----
+// ---- a client that is slow to take ----
 
 class SlowPeerTest : public ReactorTest {
  protected:

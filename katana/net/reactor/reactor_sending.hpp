@@ -125,8 +125,8 @@ class ReactorSending : public ReactorLinks<Engine> {
     return true;
   }
 
-  // `before`, and the file behind it. What is left after that waits for the others: whoever reads a
-  // long file fast does not keep the turn to itself.
+  // `before`, and the file behind it. What is left after that waits for the others: a client
+  // that reads a long file fast does not keep the turn.
   KATANA_RARE bool flush_file(Connection& connection, std::span<const iovec> before,
                               const FilePart& file) noexcept {
     std::size_t accepted = 0;

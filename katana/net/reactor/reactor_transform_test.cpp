@@ -10,7 +10,7 @@ namespace katana::net {
 namespace {
 
 // Each byte that is received is an order; small letters go to the session.
-//   ?  is costly, and then said to be open   .  the peer has ended   !  is wrong
+//   ?  is costly, and then said to be open   .  the client has ended   !  is wrong
 //   *  makes it talk: 1,024 bytes            a…z
 class TestTransform final : public Transform {
  public:
@@ -336,7 +336,7 @@ TEST_F(TransformTest, a_file_that_is_shorter_than_was_said_breaks_the_connection
   EXPECT_EQ(counters().file_failures, 1u);
 }
 
-// ---- the peer is slow -------------------------------------------------------------------------
+// ---- the client is slow -------------------------------------------------------------------------
 
 TEST_F(TransformTest, the_outbox_waits_while_enough_is_sealed) {
   TestSession& session = open();

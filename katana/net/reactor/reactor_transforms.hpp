@@ -113,7 +113,7 @@ class ReactorTransforms : public ReactorOffering<Engine> {
         case TransformEvent::ended: return connection.input_ended_ || end_input(connection);
         case TransformEvent::failed:
           connection.outbox_.clear();  // there is nothing any more that it could go through
-          // Of ours nobody waits for a reply that a reset could destroy.
+          // No client of ours waits for a reply that a reset could destroy.
           connection.finish(connection.outgoing_ ? Finish::close : Finish::linger);
           break;
       }

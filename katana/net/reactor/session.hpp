@@ -60,7 +60,7 @@ class Protocol {
   virtual std::size_t session_bytes() const noexcept = 0;
   // Constructs a session in `memory`, which has session_bytes() bytes aligned for any type.
   virtual Session* open(void* memory, Connection& connection) noexcept = 0;
-  // Memory on the heap that all its sessions share, and that each has of its own at most, beside
+  // Memory on the heap that all its sessions share, and that each has at most for itself, beside
   // what is charged to Reactor::memory(): for the budget that is printed.
   virtual std::size_t shared_bytes() const noexcept { return 0; }
   virtual std::size_t heap_bytes_each() const noexcept { return 0; }

@@ -194,7 +194,7 @@ TEST(Deadline, time_left_is_never_zero_and_no_more_than_the_own_limit) {
   const Instant now{milliseconds(20).ns}, late{milliseconds(90).ns};
   EXPECT_EQ(time_left(now, seconds(1)), milliseconds(30));
   EXPECT_EQ(time_left(now, milliseconds(5)), milliseconds(5));
-  EXPECT_EQ(time_left(now, {}), milliseconds(30));  // no limit of its own
+  EXPECT_EQ(time_left(now, {}), milliseconds(30));  // no separate limit
   EXPECT_EQ(time_left(late, seconds(1)), nanoseconds(1));
   const DeadlineScope none(never);
   EXPECT_EQ(time_left(now, seconds(1)), seconds(1));

@@ -41,7 +41,7 @@ namespace katana::net {
 // Limits of a scope, and who hears of failures.
 struct TaskScopeOptions {
   std::size_t tasks_max = 10'000;       // running at once; spawn() fails beyond it
-  FailureObserver* failures = nullptr;  // told of tasks that throw or fail; null: nobody. Borrowed
+  FailureObserver* failures = nullptr;  // told of tasks that throw or fail; null: none. Borrowed
 };
 
 // Since the scope was made.

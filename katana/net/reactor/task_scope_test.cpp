@@ -1,4 +1,4 @@
-// Tasks in a scope of their own, and those of a reactor, in virtual time.
+// Tasks in their own scope, and those of a reactor, in virtual time.
 #include "katana/net/reactor/task_scope.hpp"
 
 #include <gtest/gtest.h>

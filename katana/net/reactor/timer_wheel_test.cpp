@@ -164,7 +164,7 @@ TEST_F(TimerWheelTest, a_timer_armed_again_for_now_does_not_fire_twice_in_one_ad
 }
 
 TEST_F(TimerWheelTest, firing_may_cancel_or_destroy_a_timer_that_is_due_at_the_same_time) {
-  // Both orders, because which of the two fires first is nobody's business.
+  // Both orders, because which of the two fires first does not matter.
   for (int round = 0; round < 2; ++round) {
     TimerWheel own(start);
     Timer cancelled;
@@ -319,7 +319,7 @@ class Model {
     }
   }
 
-  // Whoever sleeps until next() is not late for anybody.
+  // A caller that sleeps until next() is not late for any timer.
   void check_next() {
     const Instant next = wheel_->next();
     ASSERT_EQ(next == never, due_.empty());

@@ -108,7 +108,7 @@ class ClientTransform final : public MachineTransform, private SessionStore {
     owner_.sessions_->keep({OwnedSession(&session), verified_at});
   }
   void note_failed(Failure) noexcept override {
-    // What was agreed on with whoever did this is not gone on with (RFC 5246 §7.2.2).
+    // The session with the server that did this is not continued (RFC 5246 §7.2.2).
     if (owner_.sessions_ != nullptr) owner_.sessions_->clear();
     owner_.problem_ = describe_failure(machine_, owner_.name_);
   }

@@ -273,7 +273,7 @@ TEST_P(Resumption, a_server_that_will_not_has_to_show_a_certificate_that_is_trus
 
 TEST_P(Resumption, the_certificate_is_looked_at_again_after_a_while_however_often_it_is_resumed) {
   Pair(context, contexts->first(), sessions, at_s(1));
-  for (const std::int64_t moment : {30, 60}) {  // each gets a session of its own
+  for (const std::int64_t moment : {30, 60}) {  // each gets its own session
     EXPECT_TRUE(Pair(context, contexts->first(), sessions, at_s(moment)).transforms.resumed());
   }
   EXPECT_FALSE(Pair(context, contexts->first(), sessions, at_s(61)).transforms.resumed());

@@ -20,7 +20,7 @@ struct ClientTlsOptions {
   std::string authorities_file = {};
   std::string authorities_text = {};
   // DANGEROUS: anyone between client and server can read and change everything. For tests on one
-  // machine; a server of your own with its own certificate goes into authorities_file instead.
+  // machine; your own server with its own certificate goes into authorities_file instead.
   bool dangerously_accept_any_certificate = false;
   Version version_min = Version::tls_1_2;
   // A connection to the same server goes on with what an earlier one has agreed on and verified

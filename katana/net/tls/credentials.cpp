@@ -12,7 +12,7 @@ Credentials::Credentials(const TlsOptions& options)
 Result<std::unique_ptr<Credentials>> Credentials::load(const TlsOptions& options) {
   std::unique_ptr<Credentials> made(new Credentials(options));
   if (options.development) {
-    // Made once, so that a reload does not make whoever trusts it refuse the server.
+    // Made once, so that a reload does not make clients that trust it refuse the server.
     auto certificate = make_development_certificate(options.development_names);
     if (!certificate) return std::unexpected(certificate.error());
     made->options_.certificates.push_back(*std::move(certificate));

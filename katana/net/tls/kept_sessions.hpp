@@ -3,9 +3,9 @@
 // Owns       at most four.
 // Thread     one.
 // Allocates  by OpenSSL only.
-// Invariant  all are of one context and one name, which is whoever has them to see to: what was
+// Invariant  all are of one context and one name, which their owner ensures: what was
 //            verified when a session began is not looked at again when it is resumed. A session of
-//            TLS 1.3 is given out once, so that nobody who listens can tell that two connections
+//            TLS 1.3 is given out once, so that an eavesdropper cannot tell that two connections
 //            are the same client's (RFC 8446 §C.4).
 #pragma once
 

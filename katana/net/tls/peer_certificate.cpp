@@ -12,7 +12,7 @@ using OwnedNames = std::unique_ptr<GENERAL_NAMES, Releases<GENERAL_NAMES_free>>;
 
 std::string text_of(const X509_NAME* name) {
   const OwnedBio to(BIO_new(BIO_s_mem()));
-  // Octets that are no ASCII, and characters of control, are escaped.
+  // Bytes that are no ASCII, and characters of control, are escaped.
   if (!to || X509_NAME_print_ex(to.get(), name, 0, XN_FLAG_RFC2253) < 0) return {};
   char* text = nullptr;
   const long size = BIO_get_mem_data(to.get(), &text);

@@ -1,4 +1,4 @@
-// talk(): a client and a machine of some Contexts, until nobody has anything to say.
+// talk(): a client and a machine of some Contexts, until neither side has anything to say.
 #pragma once
 
 #include <memory>

@@ -27,7 +27,7 @@ namespace katana::upstream {
 
 // Of one resolver, which the reactors share.
 struct ResolverOptions {
-  // Threads that call getaddrinfo. Borrowed. Null: two of its own, started with the first name.
+  // Threads that call getaddrinfo. Borrowed. Null: two threads, started with the first name.
   thread::Pool* pool = nullptr;
   // getaddrinfo does not say how long its result is valid.
   Duration addresses_kept = seconds(10);

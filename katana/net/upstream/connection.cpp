@@ -15,8 +15,8 @@
 
 namespace katana::upstream {
 
-// One net::Connection, from its beginning to its end. It owns itself: whoever began it may be gone
-// before that.
+// One net::Connection, from its beginning to its end. It owns itself: the code that began it may be
+// gone before that.
 class Connection::Attempt final : public net::Protocol {
  public:
   Attempt(Connection& owner, const Server& server) : owner_(&owner) {
@@ -93,7 +93,7 @@ class Connection::Attempt final : public net::Protocol {
       const Call call(attempt_);
       if (attempt_.owner_ != nullptr) attempt_.owner_->owner_.on_writable();
     }
-    void on_deadline() noexcept override {}  // Connection has a timer of its own
+    void on_deadline() noexcept override {}  // Connection has its own timer
     void on_drain() noexcept override {}     // it outlasts that
 
    private:

@@ -44,7 +44,7 @@ namespace katana::upstream {
 // What a connection tells. No call may destroy the Connection.
 class Owner {
  public:
-  // Bytes can be written. Without TLS nobody knows yet whether a server is there.
+  // Bytes can be written. Without TLS it is unknown yet whether a server is there.
   virtual void on_open() noexcept = 0;
   // `input` is borrowed for the call and starts with the first byte not consumed so far. Returns
   // how many bytes were consumed; the rest comes again, in front of what arrives next. What is left

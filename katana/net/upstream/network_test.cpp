@@ -26,7 +26,7 @@ net::ReactorOptions reactor_options() {
   return options;
 }
 
-// A server that answers each line with the same line, on a port of its own.
+// A server that answers each line with the same line, on its own port.
 class EchoServer final : public net::Protocol {
  public:
   EchoServer(engine::SimNetwork& network, net::TransformFactory* transforms)

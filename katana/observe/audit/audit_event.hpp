@@ -31,7 +31,7 @@ inline constexpr std::size_t line_bytes_max = 16 * 1024;
 
 struct AuditEvent {
   std::string action;       // "user.delete"; what begins with "audit." is the log's own
-  std::string actor;        // the principal's id; empty: nobody is known
+  std::string actor;        // the principal's id; empty: unknown
   std::string issuer = {};  // of the principal
   std::string object = {};  // "user/17"
   Outcome outcome = Outcome::succeeded;  // as far as it is known

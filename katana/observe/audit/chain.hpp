@@ -3,15 +3,15 @@
 //
 //   {"seq":17,"at":"2026-11-25T07:00:00.000000Z","action":"user.delete",…,"chain":"…"}
 //
-// With a key the digest is HMAC-SHA-256, and nobody without the key can write a chain; without one
-// it is SHA-256, which shows accidents and whoever does not write all that follows anew. What is
-// cut off at the end only an anchor shows: the head of the chain, kept elsewhere.
+// With a key the digest is HMAC-SHA-256, and only a holder of the key can write a chain. Without
+// a key it is SHA-256, which shows accidents and changes after which the rest was not rewritten.
+// What is cut off at the end only an anchor shows: the head of the chain, kept elsewhere.
 //
 // Owns       AuditChain its key, as what HMAC makes of it.
 // Thread     any; an AuditChain does not change.
 // Allocates  lines and texts.
 // Fails      parse functions give nothing for what has another form.
-// Invariant  a line is whole JSON of its own, and ends with its chain.
+// Invariant  a line is a whole JSON object, and ends with its chain.
 #pragma once
 
 #include <cstdint>

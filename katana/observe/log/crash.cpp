@@ -36,7 +36,7 @@ void on_crash(int signal) {
     if (crash_signals[index] == signal) sigaction(signal, &earlier[index], nullptr);
   }
   errno = number;
-  raise(signal);  // delivered to whoever was there before, once this handler returns
+  raise(signal);  // delivered to the previous handler, once this one returns
 }
 
 // The library's own prints by stdio, which waits for ever where standard error is not read, and so

@@ -16,7 +16,7 @@ constexpr std::array<char, 16> hex_digits = {'0', '1', '2', '3', '4', '5', '6', 
 
 constexpr bool is_plain(char c) noexcept { return c >= 0x20 && c < 0x7f && c != '"' && c != '\\'; }
 
-// The high bit of every octet of the word that is not plain; eight at a time.
+// The high bit of every byte of the word that is not plain; eight at a time.
 constexpr std::uint64_t not_plain(std::uint64_t word) noexcept {
   constexpr std::uint64_t ones = 0x0101010101010101u, highs = ones << 7;
   const auto has_zero = [](std::uint64_t of) { return (of - ones) & ~of; };
@@ -41,7 +41,7 @@ Word load(const char* from) noexcept {
   return word;
 }
 
-// Whether `bad` finds nothing in the text, of which it is given eight octets at a time: at the end
+// Whether `bad` finds nothing in the text, of which it is given eight bytes at a time: at the end
 // some of them once more.
 template <class Bad>
 bool has_none(Bytes text, const Bad& bad) noexcept {
@@ -57,7 +57,7 @@ bool has_none(Bytes text, const Bad& bad) noexcept {
     const std::uint64_t tail = load<std::uint32_t>(begin + size - 4);
     return bad(tail << 32 | load<std::uint32_t>(begin)) == 0;
   }
-  std::uint64_t word = 0x6161616161616161u;  // what nobody objects to
+  std::uint64_t word = 0x6161616161616161u;  // characters that are always safe
   for (const char c : text) word = word << 8 | static_cast<std::uint8_t>(c);
   return bad(word) == 0;
 }
@@ -69,7 +69,7 @@ void append_hex(char c, Buffer& out) {
   out.push_back(hex_digits[octet & 15]);
 }
 
-// A character of more than one octet. REQUIRES that it is well-formed.
+// A character of more than one byte. REQUIRES that it is well-formed.
 char32_t code_point(Bytes character) noexcept {
   const auto octet = [&](std::size_t index) { return static_cast<std::uint8_t>(character[index]); };
   const std::size_t size = character.size();
@@ -78,7 +78,7 @@ char32_t code_point(Bytes character) noexcept {
   return value;
 }
 
-// What changes how the characters around it are shown, or ends a line, without a mark of its own:
+// What changes how the characters around it are shown, or ends a line, without its own mark:
 // the Unicode Standard's categories Cf, Zl and Zp without the signs that are visible, and the blank
 // letters of Hangul. A line with U+202E in it reads as another one.
 struct CodePoints {
@@ -111,7 +111,7 @@ constexpr char short_escape(char c) noexcept {
   return c == '\n' ? 'n' : c == '\r' ? 'r' : c == '\t' ? 't' : '\0';
 }
 
-// Copies runs of plain octets; asks `rare(text, out)` for the rest, which returns how many it used.
+// Copies runs of plain bytes; asks `rare(text, out)` for the rest, which returns how many it used.
 template <class Rare>
 void escape(Bytes text, Buffer& out, const Rare& rare) {
   while (true) {

@@ -1,4 +1,4 @@
-// Invariant: whatever the octets, an escaped line is printable UTF-8 without an end of line and
+// Invariant: whatever the bytes, an escaped line is printable UTF-8 without an end of line and
 // without an override of the direction of writing, and
 // what is escaped for JSON is a JSON string's inside, which means the same characters.
 #include <cstddef>

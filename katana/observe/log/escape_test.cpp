@@ -1,4 +1,4 @@
-// Which texts need no escaping, held against a look at each octet.
+// Which texts need no escaping, held against a look at each byte.
 #include "katana/observe/log/escape.hpp"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@ namespace {
 
 bool is_plain(char c) { return c >= 0x20 && c < 0x7f && c != '"' && c != '\\'; }
 
-// Every octet at every place of texts of every length up to two words and a half.
+// Every byte at every place of texts of every length up to two words and a half.
 TEST(Escape, what_is_plain_and_what_is_a_word_is_seen_at_every_place) {
   for (std::size_t size = 1; size <= 20; ++size) {
     for (std::size_t place = 0; place < size; ++place) {
@@ -30,7 +30,7 @@ TEST(Escape, nothing_is_plain_and_no_word) {
   EXPECT_FALSE(is_word(""));
 }
 
-// Two octets that are not plain, so that what a word's arithmetic carries from one to the next
+// Two bytes that are not plain, so that what a word's arithmetic carries from one to the next
 // would be seen.
 TEST(Escape, the_first_of_several_ends_the_prefix) {
   for (std::size_t first = 0; first < 12; ++first) {

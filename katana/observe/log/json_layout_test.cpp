@@ -1,4 +1,4 @@
-// JSON lines, byte for byte, and for every octet there is.
+// JSON lines, byte for byte, and for every byte there is.
 #include "katana/observe/log/json_layout.hpp"
 
 #include <gmock/gmock.h>

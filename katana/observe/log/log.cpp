@@ -194,7 +194,7 @@ LogCore::LogCore(Options options, const LogPlace& place, RingSet& rings)
   live_logs()[index_].store(this, std::memory_order_release);
   if (options_.mode == Mode::synchronous) return;
   // The writer takes no signal that is meant for the program, and no SIGPIPE of a sink that is a
-  // pipe; a crash of its own it must take.
+  // pipe; it must take its own crash.
   thread_ = quiet_thread([this] { run(); });
   pthread_setname_np(thread_.native_handle(), "katana-log");
 }

@@ -51,7 +51,7 @@ enum class Mode : std::uint8_t {
 // What a Log is started with.
 struct Options {
   std::vector<SinkOptions> sinks = {};  // none: nothing is written anywhere
-  Level level = Level::info;            // of loggers without a level of their own
+  Level level = Level::info;            // of loggers without their own level
   // Background, unless each record must be there before the call returns.
   Mode mode = Mode::background;
   WhenFull when_full = WhenFull::drop;           // what a full ring does to records

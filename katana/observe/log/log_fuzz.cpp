@@ -1,4 +1,4 @@
-// Invariant: whatever the octets of a binary log, reading ends, reads nothing outside of them, and
+// Invariant: whatever the bytes of a binary log, reading ends, reads nothing outside of them, and
 // every entry that comes out can be laid out as one line of text, and as one of JSON.
 #include <algorithm>
 #include <cstddef>

@@ -1,4 +1,4 @@
-// A Log with its thread: nothing accepted is lost, whoever ends and however.
+// A Log with its thread: nothing accepted is lost, however the program ends.
 #include "katana/observe/log/log.hpp"
 
 #include <fcntl.h>

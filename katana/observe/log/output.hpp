@@ -20,7 +20,7 @@ class Output {
  public:
   virtual ~Output() = default;
   virtual const std::string& name() const noexcept = 0;  // of the file or device, for reports
-  // False: it is memory, and needs no thread of its own.
+  // False: it is memory, and needs no thread.
   virtual bool may_block() const noexcept { return true; }
   // Again after a failure, and when another program has moved the file.
   virtual Result<void> open(const Layout& layout) = 0;

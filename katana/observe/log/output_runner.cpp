@@ -121,7 +121,7 @@ class ThreadRunner final : public OutputRunner {
     shared_->on_done = std::move(on_done);
   }
 
-  // Jobs that nobody waits for any more are abandoned.
+  // Jobs without a waiting caller are abandoned.
   ~ThreadRunner() override {
     if (!thread_.joinable()) return;
     bool has_ended = false;

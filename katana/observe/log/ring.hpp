@@ -57,7 +57,7 @@ class Ring {
   }
   void commit(std::uint64_t bytes) noexcept {
     head_ += bytes;
-    // release: whoever sees the new position sees the record.
+    // release: a thread that sees the new position sees the record.
     published_.store(head_, std::memory_order_release);
     own_lines_ahead();
   }

@@ -50,7 +50,7 @@ namespace katana::metrics::cells {
 // Limit of the process; a cell takes 8 bytes for each thread that adds.
 inline constexpr std::size_t cells_max = 4 * 1024 * 1024;
 
-// Consecutive cells. The first two of all belong to nobody: what is added there is never seen,
+// Consecutive cells. The first two of all have no owner: what is added there is never seen,
 // which is what a default-constructed instrument is for.
 struct Range {
   std::size_t first = 0;  // index of the first cell
@@ -69,7 +69,7 @@ inline constexpr std::size_t nobodys_cells = 2;  // where default-constructed in
 enum class First : std::uint8_t { count, holds_double };
 // `count` cells that are all zero. REQUIRES count ≥ 1.
 Result<Range> take(std::size_t count, First first = First::count);
-// Sets them to zero for the next taker. REQUIRES that nobody adds to them any more.
+// Sets them to zero for the next taker. REQUIRES that no thread adds to them any more.
 void give(const Range& range) noexcept;
 
 namespace detail {

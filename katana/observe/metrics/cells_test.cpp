@@ -55,7 +55,7 @@ TEST_F(CellsTest, a_thread_that_ended_leaves_no_thread_behind_and_its_cells_are_
       EXPECT_EQ(threads(), before + 1);
       if (first_cells == nullptr) first_cells = here();
       EXPECT_EQ(here(), first_cells);
-      EXPECT_EQ(here()[cell.first], 1u);  // begins at zero, whoever had them before
+      EXPECT_EQ(here()[cell.first], 1u);  // begins at zero, also after an earlier owner
     }).join();
     EXPECT_EQ(threads(), before);
   }

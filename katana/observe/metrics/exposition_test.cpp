@@ -211,7 +211,7 @@ TEST(Exposition, lines_at_every_limit_fit_a_piece) {
                                      .labels = labels},
                                     {1});
   ASSERT_TRUE(family);
-  const std::string worst(label_bytes_max, '\xff');  // three octets for each
+  const std::string worst(label_bytes_max, '\xff');  // three bytes for each
   const std::vector<std::string_view> values(labels_max, worst);
   ASSERT_TRUE(family->resolve(values));
   EXPECT_EQ(ExpositionReader(expose(registry, Format::open_metrics), Format::open_metrics).errors,

@@ -7,8 +7,8 @@
 //   }});
 //   HealthReport report = checks.report(now);
 //
-// Owns       one thread for each check that may block, so that one which hangs keeps nobody else
-//            waiting.
+// Owns       one thread for each check that may block, so that one which hangs keeps no other
+//            one waiting.
 // Borrows    what a check and the clock refer to. A check that hangs longer than stop_timeout when
 //            the checks are destroyed is left behind, with its thread: what it refers to must then
 //            live on.

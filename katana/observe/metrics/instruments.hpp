@@ -5,7 +5,7 @@
 // Borrows    its series, which lives as long as the Registry.
 // Thread     any; one handle may be used by all at once.
 // Allocates  once per thread (see cells.hpp).
-// Fails      never. A default-constructed handle counts where nobody looks.
+// Fails      never. A default-constructed handle counts nothing visible.
 // Invariant  Counter and the histograms write memory of the calling thread only. A Gauge is one
 //            number that all threads share, because "set" has no meaning for parts of it.
 #pragma once

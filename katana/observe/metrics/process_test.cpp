@@ -13,7 +13,7 @@
 namespace katana::metrics {
 namespace {
 
-// A proc of our own, whose figures are known.
+// Our own proc, whose figures are known.
 class ProcessTest : public testing::Test {
  protected:
   ProcessTest() {

@@ -1,4 +1,4 @@
-// SpanRecord: one span as it was recorded: raw values in places of fixed size, for whoever encodes.
+// SpanRecord: one span as it was recorded: raw values in places of fixed size, for encoders.
 //
 //   SpanRecord& record = …;
 //   record.set_name("GET /users/{id}");
@@ -7,7 +7,7 @@
 //
 // Owns       its texts, in text_bytes_max bytes, and attributes_max attributes.
 // Borrows    keys: they are literals, which the compiler checks.
-// Thread     one at a time: that of the span, then that which drains.
+// Thread     one at a time: the span's, then the draining one.
 // Allocates  never.
 // Fails      never: attributes beyond attributes_max are counted in dropped_attributes(), texts
 //            that were cut in cut_texts().
@@ -90,7 +90,7 @@ class SpanRecord {
   SpanContext context;  // of the span itself
   SpanContext parent;   // not valid: the trace begins with this
   SpanKind kind;        // what it is to the services at both ends
-  SpanStatus status;    // unset: nobody has said
+  SpanStatus status;    // unset: not decided
   Instant began;        // by the tracer's clock
   Instant ended;        // by the same clock
 

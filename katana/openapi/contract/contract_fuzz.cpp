@@ -1,4 +1,4 @@
-// Whatever a peer sends, a contract says the same of it twice, and what fits has no violations.
+// Whatever a client sends, a contract says the same of it twice, and what fits has no violations.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

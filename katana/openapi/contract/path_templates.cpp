@@ -61,7 +61,7 @@ Result<void> PathTemplates::add(Bytes path, std::size_t index) {
   return {};
 }
 
-// A parameter takes one octet at least.
+// A parameter takes one byte at least.
 bool PathTemplates::match(const Segment& segment, Bytes text, PathValues& values) {
   for (std::size_t at = 0; at < segment.size(); ++at) {
     const Piece& piece = segment[at];

@@ -477,7 +477,7 @@ class Comparison {
       if (found != is.end()) {
         compare_scopes(schemes, found->second, after.location);
       } else {
-        // Whoever sends it to what is open to everybody is let in as well.
+        // A client that sends it to a public operation is let in as well.
         add("api-security-removed", is_open ? Level::info : Level::breaking,
             fmt::format("{} is no longer enough", name), after.location);
       }

@@ -32,7 +32,7 @@ std::string shown(const Value* value) {
   return text;
 }
 
-// Without `null`, which has rules of its own; empty: any.
+// Without `null`, which has its own rules; empty: any.
 struct Types {
   std::set<std::string> names;
   bool has_null = false;

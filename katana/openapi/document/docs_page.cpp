@@ -19,7 +19,7 @@ using Content = std::shared_ptr<detail::ServedContent>;
 // Of the files, whose path has their version.
 constexpr Literal immutable = "public, max-age=31536000, immutable";
 
-// Starts the renderer; a script of its own, because the policy allows none within the page.
+// Starts the renderer; its own script, because the policy allows none within the page.
 constexpr const char* start_script = R"js("use strict";
 const root = document.getElementById("docs");
 const documents = JSON.parse(root.dataset.documents);

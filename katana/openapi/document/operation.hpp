@@ -9,7 +9,7 @@
 // Owns       all that it is given. A ProblemType is borrowed: it is a constant of the program.
 // Thread     values.
 // Allocates  yes: at the start of a program.
-// Fails      never by itself: what does not fit together is an error of Router::build().
+// Fails      never directly: what does not fit together is an error of Router::build().
 #pragma once
 
 #include <optional>

@@ -59,7 +59,7 @@ std::string last_segment(Bytes uri) {
   return std::string(slash == Bytes::npos ? uri : uri.substr(slash + 1));
 }
 
-// The problems of one status that have types of their own, and any other.
+// The problems of one status that have their own types, and any other.
 Value typed_problem(unsigned status, const std::vector<const ProblemType*>& types) {
   std::string description;
   std::vector<Example> examples;

@@ -24,7 +24,7 @@ Text decoded(Bytes content) {
 
 }  // namespace
 
-// FNV-1a: nobody gains by a collision.
+// FNV-1a: an attacker gains nothing by a collision.
 std::string fingerprint(Bytes content) {
   std::uint64_t hash = 0xcbf29ce484222325;
   for (const char c : content) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;

@@ -83,7 +83,7 @@ struct Words<Query<T>> {
     add_members<T>(schemas, words, "query");
   }
 };
-// Whether a member has no text of its own: it is sent by names with brackets.
+// Whether a member has no single text: it is sent by names with brackets.
 template <class M>
 consteval bool has_brackets() {
   if constexpr (is_optional<M>) {

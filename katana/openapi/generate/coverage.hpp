@@ -6,7 +6,7 @@
 //   coverage.miss(pointer, "maxItems", "…");    … but not in this place
 //   coverage.report(api, problems);
 //
-// Nothing has to be known of a keyword for it to be reported: it is what nobody covered.
+// Nothing has to be known of a keyword for it to be reported: it is what no code covered.
 //
 // Owns       the pointers.
 // Thread     one.

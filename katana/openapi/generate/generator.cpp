@@ -47,7 +47,7 @@ std::string types_file(const Types& types, const GeneratorOptions& options, Byte
       options.source, includes, options.name_space, text, options.name_space);
 }
 
-// types.hpp has all of them; those of each tag are in a file of their own, so that a program
+// types.hpp has all of them; those of each tag are in their own file, so that a program
 // compiles only what it uses.
 void add_types(Types& types, const GeneratorOptions& options, Generated& generated) {
   const std::map<std::string, std::string> texts = types.texts();

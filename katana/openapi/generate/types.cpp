@@ -292,7 +292,7 @@ TypeText Types::joined(Bytes pointer, std::vector<TypeText> all, bool nullable) 
   std::set<std::string> known;
   std::size_t dictionaries = 0;
   for (TypeText& each : all) {
-    // Octets are text in JSON, which other texts beside them are, too.
+    // Bytes are text in JSON, which other texts beside them are, too.
     if (plain_text(each) == octets_text && texts > 1) each = {.text = "std::string"};
     const std::string plain = plain_text(each);
     if (plain == "std::int32_t" && wide) continue;

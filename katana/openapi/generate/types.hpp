@@ -62,7 +62,7 @@ struct TypeText {
   std::vector<TypeText> items = {};         // of a list: one
   std::vector<TypeText> values = {};        // of a dictionary: one
 
-  // As an item or as content of its own: in a std::optional where null is a value that the type
+  // As an item or as its own content: in a std::optional where null is a value that the type
   // itself does not take.
   bool wants_optional() const { return nullable && text != "katana::container::Value"; }
   std::string as_element() const { return wants_optional() ? "std::optional<" + text + ">" : text; }

@@ -1,4 +1,4 @@
-// What types do not say by themselves: the rules of members, and which alternatives overlap.
+// What types alone do not say: the rules of members, and which alternatives overlap.
 #include <fmt/format.h>
 
 #include <algorithm>

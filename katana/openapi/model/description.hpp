@@ -186,7 +186,7 @@ struct Parameter {
   std::vector<MediaType> content;       // one: the value is text of that type
   std::vector<Example> examples = {};   // `example` in front, then `examples`
   Extensions extensions = {};           // of what a reference led to
-  Location location = {};  // likewise; of a path parameter that nobody described, the operation
+  Location location = {};               // likewise; of an undescribed path parameter, the operation
 };
 
 // How a property of a form is sent.

@@ -1,4 +1,4 @@
-// A description of any octets, in up to three files: every problem has words and a place, every
+// A description of any bytes, in up to three files: every problem has words and a place, every
 // schema of the model is in its document, each reference of that document resolves, and reading
 // again gives the same.
 #include <cstddef>

@@ -23,7 +23,7 @@
 // Thread     one while building; checks run on the reactors.
 // Allocates  a check as Contract does, and the problem documents.
 // Fails      Router::build(): for an operation that the description does not have, for one that is
-//            added twice, and for those that nobody serves, if require_all() says so.
+//            added twice, and for those without a route, if require_all() says so.
 // Invariant  a handler sees only requests that obey the description.
 #pragma once
 
@@ -45,7 +45,7 @@ class ReportedPlaces;
 
 // What becomes of a reply that departs from the description.
 enum class Replies : std::uint8_t {
-  by_router,  // as Router::check_replies() says when the route is added: else nobody looks
+  by_router,  // as Router::check_replies() says when the route is added: otherwise no check runs
   unchecked,  // and sent: it is not seen
   reported,   // and sent as it is
   refused,    // and 500 is sent instead

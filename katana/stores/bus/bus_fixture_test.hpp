@@ -45,7 +45,7 @@ class BusTest : public testing::Test {
     reactors_[index]->turn({});
     return *reactors_[index];
   }
-  // Until nobody has anything to do, without time.
+  // Until there is nothing left to do, without time.
   void settle() {
     for (int rounds = 0; rounds < 8; ++rounds) {
       for (const auto& each : reactors_) each->turn({});

@@ -45,7 +45,7 @@ inline constexpr std::size_t header_bytes_max = 4096;  // of a message, all toge
 struct Publication {
   Bytes subject;                         // without wildcards (subject.hpp)
   Bytes payload = {};                    // any bytes; at most BusOptions::payload_bytes_max
-  Bytes reply_to = {};                   // a subject; empty: nobody is to answer
+  Bytes reply_to = {};                   // a subject; empty: no answer is expected
   std::span<const Header> headers = {};  // names without ':' and blanks, values without line ends
   // Of the same id a stream stores one (streams.hpp). Empty: none.
   Bytes id = {};
@@ -108,8 +108,8 @@ class Delivery {
   // This process has published it.
   bool is_from_here() const noexcept { return envelope().is_from_here; }
   Origin origin() const noexcept { return envelope().origin; }
-  // Not 0: no message, but what the bus says of a request, such as 503: nobody answers it. The
-  // payload is then the server's words for it, if it has any.
+  // Not 0: no message, but what the bus says of a request, such as 503: no subscriber answers it.
+  // The payload is then the server's words for it, if it has any.
   std::uint16_t status() const noexcept { return envelope().status; }
 
   // This reactor's hold on the memory of the payload: retain() and let_go(), or Outbox::refer().

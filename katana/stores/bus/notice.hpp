@@ -18,7 +18,7 @@ namespace katana::bus {
 // What has happened to the subscription.
 enum class NoticeKind : std::uint8_t {
   missed,           // `count` messages, from one publisher to `subject` if that is known
-  may_have_missed,  // some, or none: nobody could count them
+  may_have_missed,  // some, or none: they could not be counted
   disconnected,     // from the server; what others publish from here on is not received
   connected,        // again
   denied,           // the server does not allow this subscription: nothing will come

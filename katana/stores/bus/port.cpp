@@ -10,7 +10,7 @@
 namespace katana::bus {
 namespace {
 
-// Subjects may be chosen by peers, and such as collide.
+// Subjects may be chosen by clients, and such as collide.
 KeyedHash random_hash() {
   std::array<std::uint64_t, 2> key{};
   fill_random({reinterpret_cast<char*>(key.data()), sizeof(key)});
@@ -120,7 +120,7 @@ const std::vector<LocalSubscription*>* Port::subscribers(const Pattern& pattern)
   return found != by_pattern_.end() ? &found->second : nullptr;
 }
 
-// Nobody is being given anything, so no list is being walked.
+// No message is being delivered, so no list is being walked.
 void Port::bury() noexcept {
   // A handler that is destroyed may cancel others.
   while (!cancelled_.empty()) {
@@ -311,7 +311,7 @@ void Port::tell(const PortEntry& told) noexcept {
     if (LocalSubscription* const entry = find_member(told.member)) tell(*entry, notice);
     return;
   }
-  // Whoever subscribes or cancels meanwhile changes the table.
+  // Code that subscribes or cancels meanwhile changes the table.
   std::vector<std::uint64_t> numbers;
   for (const auto& [number, each] : subscriptions_) {
     if (told.pattern == nullptr || each->pattern == told.pattern) numbers.push_back(number);

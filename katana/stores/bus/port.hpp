@@ -88,7 +88,7 @@ struct PortEntry {
 // One writes, any reads.
 class PortCount {
  public:
-  // relaxed: a number by itself, of which nothing else follows.
+  // relaxed: an independent number.
   void add(std::uint64_t more) noexcept {
     value_.store(value_.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
   }

@@ -1,7 +1,7 @@
 // Requests: what one reactor has asked on a bus, and who waits for the answers.
 //
 // One subscription serves all of them: each has its own subject below the reactor's, which
-// nobody can guess.
+// cannot be guessed.
 //
 // Owns       its subscription.
 // Borrows    those who wait, whose coroutines withdraw when they are destroyed.
@@ -45,7 +45,7 @@ class Requests final : public net::Attachment {
     Wait& operator=(const Wait&) = delete;
 
     std::string reply_to() const;  // for Publication::reply_to; below the inbox of the reactor
-    // Somebody in this process is asked: that a server knows of nobody is no answer.
+    // A subscriber of this process is asked: that a server knows none is no answer.
     void ignore_no_responders() noexcept { ignores_no_responders_ = true; }
     bool await_ready() const noexcept { return over_; }
     void await_suspend(std::coroutine_handle<> waiting) noexcept { waiting_ = waiting; }

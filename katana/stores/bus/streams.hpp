@@ -29,7 +29,7 @@
 //   the consumer is gone                     nothing, when no message was lost: it is made again
 //                                            behind the last message that it gave
 //   the stream is gone                       not_found, until somebody makes it again. A process
-//                                            that called ensure() makes it again by itself
+//                                            that called ensure() makes it again without a call
 //   the stream was made again, or its        data_loss; then all that it keeps, from its first
 //   sequences went back                      message on, which has StoredMessage::is_anew
 //   messages left the stream before they     StoredMessage::missed of the next one says how many,

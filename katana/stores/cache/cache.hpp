@@ -83,7 +83,7 @@ class [[nodiscard]] Cached {
   std::shared_ptr<const Value> value_;
 };
 
-// A value from a loader or for put(), with options of its own.
+// A value from a loader or for put(), with its own options.
 template <class Value>
 struct Loaded {
   std::optional<Value> value = {};     // nothing: there is none

@@ -290,7 +290,7 @@ TEST_F(CacheTest, what_was_removed_while_it_was_loaded_is_not_kept) {
   const Asker first = begin(node, users, 7);
   source.name = "grace";
   users.remove(7);
-  const Asker second = begin(node, users, 7);  // asks after the change: a load of its own
+  const Asker second = begin(node, users, 7);  // asks after the change: its own load
   EXPECT_EQ(source.loads, 2);
   pass(milliseconds(10));
   EXPECT_EQ(second.says(), "grace");

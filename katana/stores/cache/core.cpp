@@ -411,7 +411,7 @@ void Core::end(Flight& flight, Result<LoadedValue> outcome, std::exception_ptr t
   const bool is_unseen = flight.is_refresh && woken.empty();
   while (!woken.empty()) wake(woken.pop_front());
   if (!is_unseen || (flight.outcome && thrown == nullptr)) return;
-  // Nobody else would be told.
+  // Other callers would not be told.
   Executor* const executor = Executor::current();
   FailureObserver* const observer = executor != nullptr ? executor->failure_observer() : nullptr;
   if (observer == nullptr) return;

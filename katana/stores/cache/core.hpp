@@ -214,7 +214,7 @@ inline Core::Look Core::look(Shard& shard, Bytes key, std::uint64_t hash, Instan
   look.is_found = true;
   look.value = entry->value;
   if (entry->refresh_is_due(now)) [[unlikely]] {
-    entry->set_refresh_at(never);  // nobody else
+    entry->set_refresh_at(never);  // no other caller
     look.refresh_is_due = true;
   }
   return look;

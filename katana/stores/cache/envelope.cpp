@@ -79,7 +79,7 @@ std::optional<Opened> open(Bytes octets, Bytes key, Timestamp now) {
   octets.remove_prefix(key.size());
   const std::int64_t now_ms = milliseconds_since_1970(now);
   if (until <= now_ms) return {};
-  // Nobody keeps anything for longer than ten years.
+  // No entry is kept for longer than ten years.
   constexpr std::int64_t left_ms_max = std::int64_t{3650} * 24 * 3600 * 1000;
   Opened opened;
   if (!read_tags(octets, opened.tags)) return {};

@@ -61,7 +61,7 @@ struct Flight {
   bool ended = false;
   bool detached = false;
   bool is_leaderless = false;       // the caller that was woken takes it over
-  bool is_refresh = false;          // nobody waits at first, and an entry is there
+  bool is_refresh = false;          // no caller waits at first, and an entry is there
   std::uint64_t invalidations = 0;  // that there had been when it began
 
   Result<LoadedValue> outcome = fail(Code::cancelled);

@@ -280,7 +280,7 @@ Task<SecondLevelBreaker::Got> SecondLevelBreaker::get_or_lock(std::string key) {
     if (!locked) break;
     if (locked->has_value()) {
       got.lease = **locked;
-      got.value = co_await get(key);  // whoever had it may have put it there
+      got.value = co_await get(key);  // the holder of the lease may have put it there
       break;
     }
     if (now() >= end) break;
@@ -302,7 +302,7 @@ Task<std::optional<bool>> SecondLevelBreaker::write(std::string key, LoadedValue
                                                     std::optional<std::uint64_t> mark) {
   const bool is_tagged = !loaded.tag_names.empty();
   if (is_tagged) uses_tags_.store(true, std::memory_order_relaxed);
-  // Without a mark nobody can tell whether a tag was removed while it was found out.
+  // Without a mark it is unknown whether a tag was removed while it was found out.
   if ((is_tagged && !mark) || !may_call(now())) co_return std::nullopt;
   std::string octets;
   if (loaded.value != nullptr) codec_.encode(loaded.value.get(), octets);
@@ -327,7 +327,7 @@ Task<bool> SecondLevelBreaker::put_loaded(std::string key, LoadedValue loaded, D
   co_return written != false;
 }
 
-// It is as of now: whoever removes a tag from here on removes it as well.
+// It is as of now: removing a tag from here on removes it as well.
 Task<void> SecondLevelBreaker::put_changed(Change change, LoadedValue loaded, Duration ttl) {
   std::optional<std::uint64_t> mark;
   if (!loaded.tag_names.empty()) {

@@ -11,7 +11,7 @@
 // Fails      get() and lock() never: what fails is as if nothing were there. remove() with the
 //            level's Error; the key is owed then.
 // Invariant  at most owed_max keys are owed. When there would be more, nothing is read there until
-//            what could be there has ended by itself (ttl).
+//            what could be there has expired (ttl).
 #pragma once
 
 #include <atomic>

@@ -146,7 +146,7 @@ class WallClock final : private VirtualWallClock {
 class SecondLevelTest : public CacheTest {
  protected:
   Users instance(Options options = {}) { return make_users(options, level); }
-  // Both ask, one after the other, each in an instance of its own; with all messages delivered.
+  // Both ask, one after the other, each in its own instance; with all messages delivered.
   void deliver() {
     for (int count = 0; count < 4; ++count) pass({});
   }
@@ -319,7 +319,7 @@ TEST_F(SecondLevelTest, one_that_lies_is_not_believed) {
   const std::string octets = level->kept.at(std::string("users:\1\0\0\0\0\0\0\0", 14)).octets;
   std::vector<std::string> lies = {"", "x", "KC1", octets + "x", std::string(1 << 20, 'v'), octets};
   for (std::size_t cut = 0; cut < octets.size(); ++cut) lies.push_back(octets.substr(0, cut));
-  // Each octet of it wrong: a name that is another one is a lie that cannot be seen.
+  // Each byte of it wrong: a name that is another one is a lie that cannot be seen.
   const std::size_t name_at = octets.find("grace");
   for (std::size_t index = 0; index < octets.size(); ++index) {
     if (index >= name_at && index < name_at + 5) continue;

@@ -1,5 +1,5 @@
-// Reactors on threads of their own share one cache: nobody is given what was removed before he
-// asked, nobody is forgotten, and loads outlive those who began them.
+// Reactors on their own threads share one cache: no caller gets an entry that was removed before
+// it asked, no caller is forgotten, and loads outlive the callers that began them.
 #include <gtest/gtest.h>
 
 #include <array>

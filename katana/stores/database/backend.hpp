@@ -121,7 +121,7 @@ class Backend {
   virtual Attempt try_here(const Request& request, Outcome& outcome) noexcept = 0;
   // The work is the backend's until it completes.
   virtual void submit(Work& work) noexcept = 0;
-  // Nobody waits for a submitted work any more. Its executor's thread.
+  // No caller waits for a submitted work any more. Its executor's thread.
   virtual void withdraw(Work& work) noexcept = 0;
   // The transaction is rolled back if it is still open.
   virtual void roll_back(std::uint64_t transaction) noexcept = 0;
@@ -143,7 +143,7 @@ class Backend {
   // Usable? An Error says why not. Reads some words of memory.
   virtual katana::Result<void> health() const = 0;
   virtual Statistics statistics() const = 0;
-  // Works are run in the turns of their executors, by no thread: nobody has to wait for one.
+  // Works are run in the turns of their executors, by no thread: no caller has to wait for one.
   virtual bool runs_in_turns() const noexcept { return false; }
   // Of calls that were given none.
   virtual Duration timeout_default() const noexcept = 0;

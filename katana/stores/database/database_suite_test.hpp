@@ -565,7 +565,7 @@ TYPED_TEST_P(DatabaseSuite, destroying_a_coroutine_cancels_what_it_waits_for) {
     EXPECT_FALSE(this->loop_.start(holding));
     for (int turn = 0; turn < round % 3; ++turn) this->loop_.turn();
   }
-  this->run(this->add(sample(1000)));  // whatever was cancelled holds nobody up
+  this->run(this->add(sample(1000)));  // a cancelled call delays no other one
   const auto found = this->run(this->count());
   EXPECT_GE(found, 1);
   EXPECT_LE(found, 21);

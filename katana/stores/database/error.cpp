@@ -20,7 +20,7 @@ Code code_of(Kind kind) noexcept {
     case Kind::invalid_value:
     case Kind::constraint_violation: return Code::invalid_argument;
     case Kind::too_large: return Code::out_of_range;
-    case Kind::syntax:  // the statement is the program's: whoever sent the request is not to blame
+    case Kind::syntax:  // the statement is the program's: the sender of the request is not to blame
     case Kind::mismatch:
     case Kind::failed_transaction: break;
   }

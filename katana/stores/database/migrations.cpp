@@ -96,7 +96,7 @@ katana::Result<std::vector<Migration>> in_order(std::vector<Migration> found) {
     return std::pair(left.number, std::string_view(left.file)) <
            std::pair(right.number, std::string_view(right.file));
   });
-  // Only dialects that have a file of their own: a program for one database says nothing of others.
+  // Only dialects that have their own file: a program for one database says nothing of others.
   bool any = false;
   for (const std::string_view dialect : migration_dialects) {
     if (std::ranges::none_of(found, [&](const auto& each) { return each.dialect == dialect; })) {

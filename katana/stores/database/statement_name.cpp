@@ -35,7 +35,7 @@ void skip_space(Bytes& text) noexcept {
   while (!text.empty() && is_space(text[0])) text.remove_prefix(1);
 }
 
-// At the most so many octets, and no half of a character.
+// At the most so many bytes, and no half of a character.
 std::string cut(Bytes name) {
   std::size_t end = std::min(name.size(), statement_name_bytes_max);
   while (end > 0 && end < name.size() && (static_cast<unsigned char>(name[end]) & 0xc0u) == 0x80u) {
@@ -44,7 +44,7 @@ std::string cut(Bytes name) {
   return std::string(name.substr(0, end));
 }
 
-// That which a comment gives, as "-- name: find_user"; empty: none.
+// The one that a comment gives, as "-- name: find_user"; empty: none.
 Bytes name_in(Bytes comment) noexcept {
   comment.remove_prefix(2);  // of its beginning, "--" or "/*"
   skip_space(comment);

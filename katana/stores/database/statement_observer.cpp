@@ -18,7 +18,7 @@ void Observation::report(std::int64_t rows, std::optional<Kind> failure) noexcep
   const Instant ended = paused_at_ != never ? paused_at_ : observer.now();
   const StatementName& name =
       sql_ != nullptr ? observer.names.find(*sql_) : observer.names.find(order_);
-  // Whoever destroys a call is not always in its activity.
+  // The code that destroys a call is not always in its activity.
   const Activity* const activity = activity_ != nullptr ? activity_ : current_activity;
   const ActivityScope scope(activity);
   observer.on_statement({.name = name.text,

@@ -58,7 +58,7 @@ class StatementObserver {
 
 // Of a backend: whom its calls report to, and as what.
 struct Observed {
-  StatementObserver* by = nullptr;  // null: nobody
+  StatementObserver* by = nullptr;  // null: none
   Bytes system = {};                // StatementReport::system
 };
 
@@ -76,7 +76,7 @@ class Observation {
   }
 
   // `sql` lives as long as this; null: the order says what it is. `activity`: in which it ends, and
-  // which lives as long; null: that which is current then.
+  // which lives as long; null: the one that is current then.
   void begin(const Observed& observed, Order order, const Sql* sql,
              const Activity* activity) noexcept {
     if (observed.by != nullptr) [[unlikely]]

@@ -31,8 +31,8 @@ Task<Result<Savepoint>> Nestable::savepoint() const {
   co_return Savepoint(backend, transaction, timeout, number);
 }
 
-// In the order of the calls, so that the next statement of the transaction comes behind it; nobody
-// waits for it. Destroyed outside of any executor, the transaction has lost its caller, too.
+// In the order of the calls, so that the next statement of the transaction comes behind it; no
+// caller waits for it. Destroyed outside of any executor, the transaction has lost its caller, too.
 void Savepoint::undo() noexcept {
   Executor* const executor = Executor::current();
   if (executor == nullptr) return backend_->roll_back(transaction_);

@@ -56,7 +56,7 @@ struct Value {
   static constexpr Value of_blob(Bytes bytes) noexcept {
     return {.type = Type::blob, .octets = bytes};
   }
-  // `why`: a literal, such as "has octets that its type does not have".
+  // `why`: a literal, such as "has bytes that its type does not have".
   static constexpr Value of_broken(const char* why) noexcept {
     return {.type = Type::broken, .octets = why};
   }

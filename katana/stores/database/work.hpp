@@ -4,7 +4,7 @@
 //            destroys it.
 // Thread     made, awaited and withdrawn by its home executor's thread; run by the backend's.
 // Allocates  one piece of the recycler, parameters included.
-// Fails      never by itself; what went wrong is outcome().error.
+// Fails      never directly; what went wrong is outcome().error.
 // Invariant  a work that was submitted completes exactly once, or is withdrawn exactly once. Its
 //            coroutine may be destroyed at any moment.
 #pragma once
@@ -100,7 +100,7 @@ class Work : public Message, public ListHook<Work> {
         destroy(destroyer) {}
 
   // The backend's last touch. True: post it to its executor, alone or as a part of a chain. False:
-  // nobody waited any more and it is gone.
+  // no caller waited any more and it is gone.
   [[nodiscard]] bool complete() noexcept {
     // acq_rel: gives the outcome to the executor's thread, or takes the work over from it.
     if (word_.exchange(posted, std::memory_order_acq_rel) != abandoned) return true;
@@ -112,7 +112,7 @@ class Work : public Message, public ListHook<Work> {
   }
   // The coroutine is destroyed, and the backend could not take the work back. Home thread.
   void abandon() noexcept {
-    if (!waiting) return destroy(this);  // resumed already: nobody else knows it
+    if (!waiting) return destroy(this);  // resumed already: no other thread knows it
     waiting = {};
     Executor& home = executor;  // the work may be gone right after the exchange
     const bool in_turns = run_in_turns;

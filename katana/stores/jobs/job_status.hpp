@@ -50,7 +50,7 @@ struct JobStatistics {
   Result<void> health(Instant now) const;
 };
 
-// The metrics of one job. Made of nothing it counts where nobody looks.
+// The metrics of one job. Default-constructed, it counts nothing visible.
 struct JobInstruments {
   metrics::Counter runs;                    // katana_job_runs_total
   metrics::Counter failures;                // runs that failed

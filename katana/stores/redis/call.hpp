@@ -8,7 +8,7 @@
 // Allocates  one piece of the recycler, the command, and what the reply needs.
 // Fails      a Result, with an Error of its kind. Throws std::logic_error where no reactor is.
 // Invariant  destroying the coroutine is safe at any time: a command that was not sent is not sent
-//            any more; the reply to one that was is dropped, and is nobody else's.
+//            any more; the reply to one that was is dropped, and is given to no other call.
 #pragma once
 
 #include <coroutine>

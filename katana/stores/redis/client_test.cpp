@@ -332,7 +332,7 @@ TEST_F(OutageTest, the_deadline_of_the_caller_holds_as_well) {
   server.pause();
   const Instant since = reactor().now();
   const auto late = run(net::with_timeout(wait(redis.get("k")), milliseconds(50)));
-  // Of the two the call notices first, and the timeout says it is over by itself.
+  // Of the two the call notices first, and the timeout ends it without a call.
   EXPECT_FALSE(late && late->has_value());
   EXPECT_LT(reactor().now() - since, seconds(2));
   server.go_on();

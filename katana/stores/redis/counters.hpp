@@ -19,8 +19,8 @@ struct Counters {
   Tally unavailable;       // calls that failed because no server was up
   Tally unknown_outcomes;  // of those that were sent, and do not only read
   Tally overloads;         // calls that were refused by a limit
-  Tally abandoned;         // replies that came for nobody
-  Tally pushes;            // that nobody asked for
+  Tally abandoned;         // replies without a command
+  Tally pushes;            // that were not requested
   Tally protocol_errors;   // connections given up because of what the server said
   Tally scripts_sent;      // again with their text, because the server did not know the digest
   Tally replies;           // that came for somebody
@@ -37,8 +37,8 @@ struct Totals {
   std::uint64_t unavailable = 0;       // calls that found no server up
   std::uint64_t unknown_outcomes = 0;  // sent, not only reading, and without a reply
   std::uint64_t overloads = 0;         // calls refused by a limit
-  std::uint64_t abandoned = 0;         // replies that came for nobody
-  std::uint64_t pushes = 0;            // that nobody asked for
+  std::uint64_t abandoned = 0;         // replies without a command
+  std::uint64_t pushes = 0;            // that were not requested
   std::uint64_t protocol_errors = 0;   // connections given up for what the server said
   std::uint64_t scripts_sent = 0;      // with their text, for an unknown digest
   std::uint64_t replies = 0;           // that came for somebody

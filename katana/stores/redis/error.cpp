@@ -18,7 +18,7 @@ Code code_of(Kind kind) noexcept {
     case Kind::unknown_outcome:
     case Kind::lost_reply: return Code::unavailable;
     case Kind::overloaded: return Code::resource_exhausted;
-    case Kind::server:  // the command is the program's: whoever sent the request is not to blame
+    case Kind::server:  // the command is the program's: the sender of the request is not to blame
     case Kind::mismatch:
     case Kind::refused: break;
   }

@@ -57,7 +57,7 @@ class Listener {
   // connection lasts: there is no way back but the end of the hearer.
   void track(std::string prefix, std::weak_ptr<Hearer> hearer);
   void subscribe(std::string channel, std::weak_ptr<Hearer> hearer);
-  // On a reactor: connects, if nobody does.
+  // On a reactor: connects, if no other caller does.
   void start();
   // All that was asked for is heard.
   bool hears() const noexcept;

@@ -8,7 +8,7 @@
 //     co_await locks.release(**lease);
 //   }
 //
-// A lease ends by itself, also while its holder believes that it holds it: it was stopped, or Redis
+// A lease expires, also while its holder believes that it holds it: it was stopped, or Redis
 // was not reached. So what the lock protects takes the token with each write, and refuses one that
 // is smaller than the largest it has seen. Tokens grow for each name, also when Redis is restarted
 // without its data, as long as its machine's clock does not go back.
@@ -19,8 +19,8 @@
 // Owns       a share of the client.
 // Thread     any reactor's.
 // Allocates  as the client's calls do.
-// Fails      with the client's Error. When try_acquire() fails with Kind::unknown_outcome the lock
-//            may be taken, by nobody, until its lease ends.
+// Fails      with the client's Error. When try_acquire() fails with Kind::unknown_outcome the
+//            lock may be taken without a holder until its lease ends.
 // Invariant  of all calls one holds a name at a time, by the clock of the server.
 #pragma once
 

@@ -61,7 +61,7 @@ struct Pending final : ListHook<Pending>, net::TimerEntry {
   Pipeline* home = nullptr;  // whose list it is in; null: it is the call's alone
   Waiting waiting;
   bool awaited = false;   // somebody waits, and `waiting` is set
-  bool is_probe = false;  // of an idle connection, and nobody's call
+  bool is_probe = false;  // of an idle connection, and of no call
   Effect effect;
   State state = State::queued;
   Instant sent_at = {};

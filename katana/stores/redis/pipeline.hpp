@@ -4,7 +4,7 @@
 //
 // What is submitted in one turn goes out at its end in one send. Replies of RESP have no number:
 // the first of them is for the first command that was sent, whether its caller still waits or not.
-// When the connection is lost what was sent fails, because nobody knows what became of it, and what
+// When the connection is lost what was sent fails, because its outcome is unknown, and what
 // is queued waits for the next connection, as long as Options::wait_while_down.
 //
 // Owns       its connection; what is queued and sent.
@@ -13,7 +13,7 @@
 // Allocates  for replies.
 // Fails      each Pending, once.
 // Invariant  commands_max in both lists together; queued_bytes_max not yet taken by the kernel. A
-//            reply is given to the command that it is of, or to nobody.
+//            reply is given to the command that it is of, or dropped.
 #pragma once
 
 #include <cstdint>

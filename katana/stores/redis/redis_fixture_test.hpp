@@ -2,7 +2,7 @@
 // FakeRedis: says what a test wants, byte by byte.
 //
 // Owns       the processes, threads and sockets; all end with the test.
-// Thread     the test's; a FakeRedis has one of its own.
+// Thread     the test's; a FakeRedis has its own.
 // Fails      by throwing: a test without its server fails.
 #pragma once
 

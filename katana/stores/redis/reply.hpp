@@ -5,7 +5,7 @@
 // Thread     a value; a ReplyBuilder its connection's.
 // Allocates  for texts of more than a few bytes, and for elements.
 // Fails      never: what is asked of another type is empty, or nothing.
-// Invariant  attributes are left out: nobody has asked for them. No more is held than the limits of
+// Invariant  attributes are left out: no command asks for them. No more is held than the limits of
 //            the machine allow.
 #pragma once
 
@@ -83,7 +83,7 @@ class ReplyBuilder {
   Reply root_;
   // Aggregates that are not complete, the innermost last; null: an attribute, or one within.
   std::vector<Reply*> open_;
-  Reply* text_ = nullptr;  // the string whose content is not complete; null: nobody wants it
+  Reply* text_ = nullptr;  // the string whose content is not complete; null: not wanted
 };
 
 }  // namespace katana::redis

@@ -118,7 +118,7 @@ class SharedRate {
   const Client redis_;
   const SharedRateOptions options_;
   const KeyedHash hash_;
-  // Relaxed: each is a value by itself, and orders nothing.
+  // Relaxed: independent values that order nothing.
   std::atomic<double> per_second_;
   std::atomic<std::uint32_t> burst_;
   std::atomic<std::int64_t> down_until_ns_ = 0;  // 0: Redis answers

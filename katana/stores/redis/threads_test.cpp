@@ -1,4 +1,4 @@
-// One Client, one Listener and one SharedRate, used by two reactors on threads of their own.
+// One Client, one Listener and one SharedRate, used by two reactors on their own threads.
 #include <atomic>
 
 #include "katana/stores/redis/listener.hpp"
@@ -17,7 +17,7 @@ struct Counted final : Hearer {
 
 class ThreadsTest : public RedisTest {
  protected:
-  // `work(reactor)` on a thread with a reactor of its own, which ends with it.
+  // `work(reactor)` on a thread with its own reactor, which ends with it.
   template <class Work>
   static std::jthread begin(Work work) {
     return std::jthread([work] {

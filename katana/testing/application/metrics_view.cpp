@@ -62,7 +62,7 @@ bool has_labels(const Sample& sample, const MetricLabels& wanted) {
       wanted, [&](const auto& each) { return std::ranges::count(sample.labels, each) > 0; });
 }
 
-// How many octets have to be changed (Levenshtein).
+// How many bytes have to be changed (Levenshtein).
 std::size_t distance(std::string_view left, std::string_view right) {
   std::vector<std::size_t> row(right.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});

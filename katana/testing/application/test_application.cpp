@@ -212,7 +212,7 @@ server::ServerReport TestApplication::stop() {
   if (!std::exchange(is_running_, false)) return {};
   net::Reactor& turned = reactor();
   program_.shutdown();
-  // It ends by itself: drain_notice and drain_timeout are less than that (app/settings.hpp).
+  // It ends on its own: drain_notice and drain_timeout are less than that (app/settings.hpp).
   loop().run_while([&] { return !turned.stopped(); }, seconds(3 * 3600));
   KATANA_CHECK(turned.stopped());
   server::ServerReport report = program_.serve();

@@ -221,7 +221,7 @@ class TestApplication : public TestServer {
   const Duration run_timeout_;
   const std::uint64_t seed_;
   LogCapture log_;
-  std::unique_ptr<SpanCapture> spans_;  // null: nobody has asked for them
+  std::unique_ptr<SpanCapture> spans_;  // null: not asked for
   std::vector<CapturedFailure> failures_;
   DatabaseFaults database_faults_;
   std::vector<Override> overrides_;

@@ -32,7 +32,7 @@ struct Item {
 };
 KATANA_DESCRIBE(Item, id, name)
 
-struct Unused {};  // registered by nobody
+struct Unused {};  // not registered
 
 namespace {
 

@@ -137,7 +137,7 @@ fs::path parent_folder() {
   return error || temporary.string().size() > parent_bytes_max ? fs::path("/tmp") : temporary;
 }
 
-// Folders of processes that were killed: nobody holds their locks.
+// Folders of processes that were killed: their locks are free.
 void remove_left_over(const fs::path& parent) {
   std::error_code error;
   for (const auto& each : fs::directory_iterator(parent, error)) {

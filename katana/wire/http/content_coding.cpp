@@ -58,8 +58,8 @@ AcceptedCodings::AcceptedCodings(const Head& head) noexcept {
     Bytes element;
     for (ListReader list(head.value(index)); list.next(element);) note(element);
   }
-  // Identity is accepted unless it is refused, by name or by "*", but it is what a peer that names
-  // others wants least.
+  // Identity is accepted unless it is refused, by name or by "*", but it is what a client that
+  // names others wants least.
   constexpr std::uint16_t least = 1;
   std::uint16_t& identity = qualities_[static_cast<std::size_t>(Coding::identity)];
   if (identity == unknown) identity = any_ == 0 ? std::uint16_t{0} : least;

@@ -214,7 +214,7 @@ bool note_node(Forwarding& found, Bytes text, bool bare_v6, const NetworkSet& tr
     found.is_malformed = true;
     return false;
   }
-  if (!node->address) return false;  // nobody can say who spoke before it
+  if (!node->address) return false;  // it is unknown which client or proxy was before it
   found.client = *node;
   return trusted.contains(*node->address);
 }
@@ -238,7 +238,7 @@ void read_forwarded(const Head& head, const ForwardedRules& rules, const Network
   found.is_malformed = found.is_malformed || elements.is_malformed();
 }
 
-// Of -Proto and -Host the last value: of a list nobody can say which proxy wrote what.
+// Of -Proto and -Host the last value: in a list it is unknown which proxy wrote what.
 void read_x_forwarded(const Head& head, const ForwardedRules& rules, const NetworkSet& trusted,
                       Forwarding& found) noexcept {
   Bytes text;

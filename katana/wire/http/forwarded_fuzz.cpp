@@ -20,7 +20,7 @@ using namespace katana::http;
 struct Lines {
   explicit Lines(Bytes values) : bytes(values) {}
 
-  // A field named `name` of the octets that were added since the last one.
+  // A field named `name` of the bytes that were added since the last one.
   void end_field(Bytes name) {
     const auto at = static_cast<std::uint16_t>(begin);
     const auto size = static_cast<std::uint16_t>(bytes.size() - begin);

@@ -35,7 +35,7 @@ constexpr Method method_from(Bytes name) noexcept {
   return Method::extension;
 }
 
-// May be sent again when nobody knows whether it was served (RFC 9110 §9.2.2).
+// May be sent again when it is unknown whether it was served (RFC 9110 §9.2.2).
 constexpr bool is_idempotent(Method method) noexcept {
   switch (method) {
     case Method::get:

@@ -8,8 +8,8 @@
 // Invariant safe for any bytes; no output is longer than its input.
 //
 // Percent-decoding and dot segments are handled here and nowhere else, because both are only right
-// when they happen once and in this order. Decoded twice, "%252e" becomes a dot that nobody
-// checked; resolved before it is decoded, "/%2e%2e/" climbs past a check that saw no dots; decoded
+// when they happen once and in this order. Decoded twice, "%252e" becomes an unchecked dot;
+// resolved before it is decoded, "/%2e%2e/" climbs past a check that saw no dots; decoded
 // before it is split, "%2F" makes segments that the sender did not write (RFC 3986 §2.4, §7.3).
 //
 //   request-target, RFC 9112 §3.2

@@ -29,7 +29,7 @@ struct Block {
   std::size_t size;
 };
 
-// Runs a decoder into a block of its own, in place and into too small a block: all must agree.
+// Runs a decoder into its own block, in place and into too small a block: all must agree.
 std::optional<std::string> run(Decoder decode, Bytes text) {
   Block apart(text.size());
   const auto size = decode(text, apart.span());

@@ -30,7 +30,7 @@ ChunkedDecoder::Step ChunkedDecoder::next(Bytes input, const Limits& limits,
 }
 
 // The end of a chunk, and a size line without extensions: what nearly every sender sends, and what
-// eat() makes of it octet by octet.
+// eat() makes of it byte by byte.
 std::size_t ChunkedDecoder::eat_whole(Bytes input, const Limits& limits) noexcept {
   if (state_ == State::data_cr) {
     if (!input.starts_with("\r\n")) return 0;
@@ -89,7 +89,7 @@ Refusal ChunkedDecoder::eat_size_line(char c, const Limits& limits) noexcept {
 
 Refusal ChunkedDecoder::eat_size(char c, const Limits& limits) noexcept {
   if (const int digit = http::hex_value(c); digit >= 0) {
-    // Content beyond 2^60 octets cannot be counted here, and will not come.
+    // Content beyond 2^60 bytes cannot be counted here, and will not come.
     if (left_ >> 56 != 0) return Refusal::bad_chunk_size;
     const bool leading_zero = state_ == State::size && left_ == 0;
     left_ = left_ << 4 | static_cast<unsigned>(digit);
@@ -115,7 +115,7 @@ Refusal ChunkedDecoder::eat_extension(char c, const Limits& limits) noexcept {
 }
 
 // chunk-ext = *( BWS ";" BWS chunk-ext-name [ BWS "=" BWS chunk-ext-val ] ), RFC 9112 §7.1.1.
-// Nobody here wants to know an extension; but another parser on the way that reads a quoted string,
+// Extensions are not used here; but another parser on the way that reads a quoted string,
 // or a lenient end of one, differently must not find the end of this line elsewhere.
 ChunkedDecoder::State ChunkedDecoder::next_of_extension(State state, char c) noexcept {
   const bool white_space = c == ' ' || c == '\t';

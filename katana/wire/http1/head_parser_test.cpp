@@ -28,7 +28,7 @@ constexpr std::array classes = {
 using FindNot = const char* (*)(const char* begin, const char* p, const char* end);
 
 #if defined(__x86_64__)
-// A kernel is inlined, so that whoever calls it must be allowed its instructions.
+// A kernel is inlined, so that its callers must be allowed its instructions.
 template <CharacterClass wanted>
 __attribute__((target("sse4.2"))) const char* find_not_sse42(const char* begin, const char* p,
                                                              const char* end) {

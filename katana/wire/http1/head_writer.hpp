@@ -32,8 +32,8 @@ class HeadWriter {
     forget();
   }
 
-  // write() would write what kept_capacity bytes hold: an ordinary head (HTTP/1.1, no fields of
-  // its own, nothing said of the connection) that is the same as the last one of its kind.
+  // write() would write what kept_capacity bytes hold: an ordinary head (HTTP/1.1, no further
+  // fields, nothing said of the connection) that is the same as the last one of its kind.
   bool keeps(const http::ReplyHead& head, std::uint64_t content_length) const noexcept {
     return kept_size_ != 0 && content_length == kept_length_ && !has_fields(head) &&
            is_opening_of(head);

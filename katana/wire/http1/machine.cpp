@@ -190,7 +190,7 @@ bool Machine::send_continue(Outbox& outbox) noexcept {
   return continue_sent_;
 }
 
-// Content that is on its way and too much to read past, or that the peer may or may not send.
+// Content that is on its way and too much to read past, or that the client may or may not send.
 bool Machine::content_is_left_to_close() const noexcept {
   if (state_ != State::content) return false;
   if (framing_.expects_continue && !continue_sent_) return true;
@@ -321,7 +321,7 @@ void Machine::note_reply_end(Instant now) noexcept {
   if (state_ == State::content) {
     go(Cause::reply_ends_early);
     content_left_ = std::min(content_left_, discard_bytes_max);
-    restart_deadline(now);  // whoever replied may have kept the peer from sending
+    restart_deadline(now);  // the replying handler may have kept the client from sending
     return;
   }
   go(Cause::reply_ends);

@@ -2,7 +2,7 @@
 // reports the same requests and writes the same replies, one for each request and in their order.
 //
 // The input is a byte that chooses limits, three that choose what the handlers do, four that choose
-// places to cut, and the bytes that a peer sends before it ends its side.
+// places to cut, and the bytes that a client sends before it ends its side.
 #include <algorithm>
 #include <array>
 #include <cstdint>

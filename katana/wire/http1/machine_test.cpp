@@ -290,7 +290,7 @@ std::string request_line_of_size(std::size_t bytes) {
   return "GET /" + std::string(bytes - 14, 'x') + " HTTP/1.1\r\nHost: a\r\n\r\n";
 }
 
-// A head as large as the limit is accepted, one octet more is refused, whole and in pieces.
+// A head as large as the limit is accepted, one byte more is refused, whole and in pieces.
 void expect_head_limits(const Limits& limits) {
   for (const Kernels kernels : supported_kernels()) {
     Context context(limits, kernels);

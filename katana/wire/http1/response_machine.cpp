@@ -164,7 +164,7 @@ ResponseMachine::Step ResponseMachine::next_line(Bytes input, bool to_head,
     const std::size_t line_bytes = end == Bytes::npos ? rest.size() : end + 1;
     if (head_bytes_ + line_bytes > head_bytes_max) return malformed("the head is too long");
     if (head_bytes_ == 0) {
-      // Garbage is known by its first octets; it might never have a line end.
+      // Garbage is known by its first bytes; it might never have a line end.
       constexpr Bytes version = "HTTP/1.";
       if (!version.starts_with(rest.substr(0, version.size()))) {
         return malformed("no HTTP/1.x status line");

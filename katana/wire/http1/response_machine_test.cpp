@@ -16,7 +16,7 @@ struct ResponseCase {
   bool to_head = false;
 };
 
-// What is read, whole, octet by octet, and cut at every pair of places.
+// What is read, whole, byte by byte, and cut at every pair of places.
 void expect_reading(const ResponseCase& one) {
   SCOPED_TRACE(one.name);
   EXPECT_EQ(reading_of(one.bytes, {}, one.to_head), one.reading);
@@ -186,7 +186,7 @@ TEST(Response, endless_interim_replies_chunk_lines_and_trailers_are_refused) {
 }
 
 TEST(Response, a_remembered_head_means_the_same_and_only_the_same) {
-  // The second differs in its last octet but one, the third is longer, the fourth is the first.
+  // The second differs in its last byte but one, the third is longer, the fourth is the first.
   const std::string first = "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n";
   const std::string second = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n";
   const std::string third =

@@ -17,7 +17,7 @@ enum class State : std::uint8_t {
   head,     // part of a head has arrived
   content,  // the head is complete, its content is not
   reply,    // the request is complete, its reply is not; what is pipelined behind it waits
-  discard,  // the reply is complete, content that nobody wanted is read past
+  discard,  // the reply is complete, unwanted content is read past
   refused,  // the request was refused; the reply that says so is the last
   closed,   // nothing more is read
 };

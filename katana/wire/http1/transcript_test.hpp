@@ -55,7 +55,7 @@ struct Cases {
 
 Cases read_cases(const std::string& path);
 
-// With a line of its own for each that ends in a line feed.
+// With its own line for each that ends in a line feed.
 std::string escape_in_lines(Bytes text);
 
 Bytes name_of(Refusal refusal);

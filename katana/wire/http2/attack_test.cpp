@@ -1,4 +1,4 @@
-// Budgets and limits that end a connection: what an attack spends, and what honest peers earn.
+// Budgets and limits that end a connection: what an attack spends, and what honest clients earn.
 #include <optional>
 
 #include "katana/wire/http2/peer_test.hpp"
@@ -96,8 +96,8 @@ TEST(Http2Attack, frames_that_move_nothing_are_ended_each_under_its_name) {
   }
 }
 
-// One octet of content between frames that move nothing, in each direction, and blocks that nobody
-// reads: all end, after so many frames at most, although no time passes.
+// One byte of content between frames that move nothing, in each direction, and unread blocks:
+// all end, after so many frames at most, although no time passes.
 TEST(Http2Attack, one_octet_of_data_between_frames_that_move_nothing_does_not_pay_for_them) {
   const std::string octet = frame(FrameType::data, 0, 1, "x");
   const std::vector<std::pair<std::string, Failure>> floods = {

@@ -259,7 +259,7 @@ class Loop {
       } else if (each.outcome == "reset") {
         ASSERT_NE(served, nullptr);
         EXPECT_TRUE(served->reset);
-      } else {  // nobody has seen it
+      } else {  // no caller has seen it
         EXPECT_TRUE(each.outcome == "refused" || (each.outcome == "unprocessed" && went_away))
             << each.outcome;
         EXPECT_EQ(served, nullptr);

@@ -217,7 +217,7 @@ class ClientMachine {
   ClientContext* context_;
   FrameLayer frames_;
   StreamList<ClientStream> streams_;
-  ClientStream* data_stream_ = nullptr;  // of the DATA frame at hand; null: nobody's
+  ClientStream* data_stream_ = nullptr;  // of the DATA frame at hand; null: none
   Bytes content_;
   std::uint32_t last_processed_ = stream_id_max;  // as GOAWAY says
   PastStreams pasts_;

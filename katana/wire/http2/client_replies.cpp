@@ -117,7 +117,7 @@ ClientStep ClientMachine::take_data(FrameHeader header, Instant now, Outbox& out
 }
 
 ClientStep ClientMachine::end_data(Bytes piece, Instant /*now*/, Outbox& outbox) noexcept {
-  if (data_stream_ == nullptr) {  // nobody takes it, but the window is everybody's
+  if (data_stream_ == nullptr) {  // it is dropped, but the window is shared
     frames_.consume(piece.size(), outbox);
     return closed() ? closed_step() : ClientStep{};
   }

@@ -49,7 +49,7 @@ enum Flag : std::uint8_t {
 // Why a stream or a connection ends (RFC 9113 §7).
 enum class ErrorCode : std::uint32_t {
   no_error = 0,              // a graceful end
-  protocol_error = 1,        // a rule was broken that has no code of its own
+  protocol_error = 1,        // a rule was broken that has no specific code
   internal_error = 2,        // a failure that is not the other side's
   flow_control_error = 3,    // a window was exceeded
   settings_timeout = 4,      // SETTINGS were not acknowledged in time

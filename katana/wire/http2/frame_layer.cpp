@@ -119,7 +119,7 @@ Failure FrameLayer::apply(Setting setting, std::uint32_t value, std::int64_t& mo
     case Setting::max_concurrent_streams: peer_streams_max_ = value; break;
     case Setting::max_header_list_size: peer_head_bytes_max_ = value; break;
     case Setting::enable_push:
-      // A server has nobody to allow it (RFC 9113 §6.5.2).
+      // A server has no one that could allow it (RFC 9113 §6.5.2).
       return value == 0 || role_ == Role::server ? Failure::none : Failure::bad_settings;
     case Setting::initial_window_size:
       more = std::int64_t{value} - peer_window_bytes_;

@@ -7,7 +7,7 @@
 //            header block that is not complete. No other bytes.
 // Borrows    the limits; the input, for the call.
 // Thread     its machine's.
-// Allocates  never by itself; the compression does (see Inflater), and a header block in several
+// Allocates  never directly; the compression does (see Inflater), and a header block in several
 //            frames is kept in recycled memory.
 // Fails      by closing: the first failure stays, and GOAWAY was written if the outbox had room.
 // Invariant  the frames are a function of the bytes and the times, however they are cut.
@@ -116,7 +116,7 @@ class FrameLayer {
   Instant deadline() const noexcept { return std::min(partial_deadline_, settings_deadline_); }
   // May close the connection.
   void on_deadline(Instant now, Outbox& outbox) noexcept;
-  // The other side could not send because nobody read: its time begins anew.
+  // The other side could not send because its bytes were not read: its time begins anew.
   void restart_deadline(Instant now) noexcept {
     if (partial_deadline_ != never) partial_deadline_ = now + limits_->head_timeout;
   }
@@ -237,7 +237,7 @@ class FrameLayer {
   FrameEvent answer(const FrameHeader& header, Bytes payload, Outbox& outbox) noexcept;
   // `more`: by how much it widens the windows of all streams.
   Failure apply(Setting setting, std::uint32_t value, std::int64_t& more) noexcept;
-  // Nobody has begun it.
+  // Not begun.
   bool is_idle(std::uint32_t id) const noexcept { return !is_client_stream(id) || id > last_id_; }
 
   const Limits* limits_;

@@ -1,4 +1,4 @@
-// FrameLayer by itself: an owner that only writes down what it is told.
+// FrameLayer alone: an owner that only writes down what it is told.
 #include "katana/wire/http2/frame_layer.hpp"
 
 #include <gtest/gtest.h>

@@ -16,7 +16,7 @@ Context& shared_context() {
   return context;
 }
 
-// Answers every request with as many octets as its id says.
+// Answers every request with as many bytes as its id says.
 class Run final : public FuzzRun<Context, Machine, Step> {
  public:
   explicit Run(std::size_t most) : FuzzRun(shared_context(), most) {}

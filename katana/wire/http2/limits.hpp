@@ -1,5 +1,5 @@
-// Limits of the HTTP/2 machine. Each has a unit, a default, and a Failure or a status that answers
-// whoever goes beyond it.
+// Limits of the HTTP/2 machine. Each has a unit, a default, and a Failure or a status for a
+// sender that goes beyond it.
 //
 // Several are budgets: an attack that is made of many small steps is one in which a client spends
 // faster than it earns. A budget begins full, work that is of use and time that passes refill it.
@@ -13,8 +13,8 @@
 
 namespace katana::http2 {
 
-// The least that everybody accepts, and what is accepted here: a larger frame helps nobody but
-// makes every other stream wait longer.
+// The least that every endpoint accepts, and what is accepted here: a larger frame has no use
+// and makes every other stream wait longer.
 inline constexpr std::size_t frame_bytes_max = 16 * 1024;
 inline constexpr std::int64_t window_bytes_max = INT32_MAX;
 inline constexpr std::uint32_t default_window_bytes = 65'535;

@@ -67,7 +67,7 @@ enum class Event : std::uint8_t {
   head,        // Context::reader has a request: admit() it
   refused,     // likewise, to be answered with the reader's status
   content,     // content() is part of the request on `stream`, borrowed from `input`: consume() it
-  over,        // `stream` was reset, or what nobody wanted of it is read: it is let go of
+  over,        // `stream` was reset, or its unwanted content is read: it is let go of
   room,        // windows have grown
   closed,      // the connection is over: see failure()
 };
@@ -205,7 +205,7 @@ class Machine {
   FrameLayer frames_;
   StreamList<Stream> streams_;
   StreamPlaces places_;
-  Stream* data_stream_ = nullptr;  // of the DATA frame at hand; null: nobody's
+  Stream* data_stream_ = nullptr;  // of the DATA frame at hand; null: none
   Bytes content_;
   Instant idle_deadline_;
   Budget resets_;

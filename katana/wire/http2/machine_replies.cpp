@@ -14,7 +14,8 @@ bool is_replied(const Stream& stream) noexcept {
 
 }  // namespace
 
-// HEADERS, with its frame header. The peer that made its table smaller is told that ours is empty.
+// HEADERS, with its frame header. The client that made its table smaller is told that ours is
+// empty.
 char* Machine::put_head(char* to, const Stream& stream, const http::ReplyHead& head,
                         std::int64_t content_length, bool last) noexcept {
   char* const block = to + frame_header_bytes;

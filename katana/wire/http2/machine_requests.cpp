@@ -19,7 +19,7 @@ Step Machine::on_request(std::uint32_t id, bool end_stream, Bytes block, Instant
   HeadReader& reader = context_->reader;
   HeadVerdict verdict = reader.read_request(frames_.inflater(), block);
   if (!frames_.is_decoded(verdict, outbox)) return closed_step();
-  // It was told that nobody will answer (RFC 9113 §6.8).
+  // It was told that no reply will come (RFC 9113 §6.8).
   if (id > final_id_) return ignore(now, outbox);
   if (end_stream && reader.content_length() > 0) verdict = HeadVerdict::malformed;
   if (verdict == HeadVerdict::malformed) {
@@ -104,7 +104,7 @@ Step Machine::take_data(FrameHeader header, Instant now, Outbox& outbox) noexcep
 }
 
 Step Machine::end_data(Bytes piece, Instant now, Outbox& outbox) noexcept {
-  if (data_stream_ == nullptr) {  // nobody takes it, but the window is everybody's
+  if (data_stream_ == nullptr) {  // it is dropped, but the window is shared
     frames_.consume(piece.size(), outbox);
     return closed() ? closed_step() : Step{};
   }

@@ -506,7 +506,7 @@ TEST(Http2Machine, more_than_a_window_is_an_error_of_the_stream_or_of_the_connec
   limits.connection_window_bytes = 80 * 1024;
   Bench bench(limits);
   bench.open();
-  const auto send = [&](std::uint32_t id) {  // nobody takes it
+  const auto send = [&](std::uint32_t id) {  // it is not taken
     for (int index = 0; index < 4; ++index) {
       bench.feed_untaken(frame(FrameType::data, 0, id, std::string(16'384, 'x')));
     }
@@ -554,7 +554,7 @@ TEST(Http2Machine, content_is_not_reported_when_its_window_cannot_be_written) {
   Bench bench(limits);
   bench.open();
   const auto id = bench.request(post_root, false);
-  // One octet less than half of the window: the next one is answered with WINDOW_UPDATE.
+  // One byte less than half of the window: the next one is answered with WINDOW_UPDATE.
   bench.feed(frame(FrameType::data, 0, id, std::string(16'384, 'x')));
   bench.feed(frame(FrameType::data, 0, id, std::string(16'382, 'x')));
   EXPECT_TRUE(bench.sent().empty());

@@ -234,7 +234,7 @@ class BenchOf {
   bool closed_ = false;
 };
 
-// A server's machine, and a caller that accepts what comes. It answers nothing by itself.
+// A server's machine, and a caller that accepts what comes. It answers nothing without a call.
 class Bench final : public BenchOf<Context, Machine, Stream, Step> {
  public:
   // `extended`: as Context.

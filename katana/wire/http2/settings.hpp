@@ -1,4 +1,4 @@
-// Settings: how they are written, and the values that nobody may send (RFC 9113 §6.5).
+// Settings: how they are written, and the values that must not be sent (RFC 9113 §6.5).
 #pragma once
 
 #include <cstdint>

@@ -2,8 +2,8 @@
 //
 // Machine moves streams by this table and by nothing else. docs/diagrams/http2.md is drawn from it
 // by machine_test, which compares the two and draws anew when KATANA_UPDATE is set. Nothing is
-// pushed here, so the reserved states of the RFC do not occur; and a stream that nobody has opened
-// is no object.
+// pushed here, so the reserved states of the RFC do not occur; and an unopened stream is no
+// object.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@ enum class StreamState : std::uint8_t {
   idle,      // its head has not come
   open,      // the request's content is still coming, and its reply is not complete
   replying,  // the request is complete, its reply is not: half-closed (remote)
-  replied,   // the reply is complete, content that nobody wanted is read past: half-closed (local)
+  replied,   // the reply is complete, unwanted content is read past: half-closed (local)
   closed,    // nothing more is sent or read
 };
 

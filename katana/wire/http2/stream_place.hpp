@@ -7,7 +7,7 @@
 // Allocates  never.
 // Fails      never.
 // Invariant  the place is given back by its destructor, and by nothing else. It may outlive its
-//            connection; then nobody counts it.
+//            connection; then it is not counted.
 #pragma once
 
 #include <cstdint>

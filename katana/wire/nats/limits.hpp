@@ -8,8 +8,8 @@ namespace katana::nats {
 
 // Given to a Machine, which refuses what exceeds one of them.
 struct Limits {
-  // Of a line but INFO, without its line end. A server sends subjects of others in it, and has a
-  // limit of its own (max_control_line, 4 KiB).
+  // Of a line but INFO, without its line end. A server sends subjects of others in it, and has its
+  // own limit (max_control_line, 4 KiB).
   std::size_t line_bytes_max = 8 * 1024;
   // Of INFO, which lists the servers of a cluster.
   std::size_t info_bytes_max = 24 * 1024;

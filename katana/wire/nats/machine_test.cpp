@@ -53,7 +53,7 @@ std::string whole(Bytes input, const Limits& limits = {}) {
   return events_of({std::string(input)}, limits);
 }
 
-// Whole, octet by octet, and cut at every place and every pair of places.
+// Whole, byte by byte, and cut at every place and every pair of places.
 void expect_events(Bytes input, const std::string& expected, const Limits& limits = {}) {
   EXPECT_EQ(whole(input, limits), expected);
   std::vector<std::string> octets;

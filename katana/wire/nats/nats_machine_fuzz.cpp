@@ -2,7 +2,7 @@
 // it never leaves more with its caller than a line; and the pieces of a message are as long as its
 // head said.
 //
-// The input is three octets that choose cuts, and the bytes.
+// The input is three bytes that choose cuts, and the bytes.
 #include <cstdint>
 #include <string>
 #include <utility>

@@ -135,7 +135,7 @@ TEST(ProxyMachine, fields_are_passed_over) {
   EXPECT_EQ(read_with(header(0x21, 0x11, most + "x"), "GET", 100, 100), "length");
 }
 
-// Its fields fit in what it says, and that is one octet too long.
+// Its fields fit in what it says, and that is one byte too long.
 TEST(ProxyMachine, a_header_longer_than_the_bound_is_refused_though_its_fields_fit) {
   const std::string most(header_bytes_max - 16 - 12 - 3, 'x');
   EXPECT_EQ(read_with(header(0x21, 0x11, v4 + field(0xe0, most)), "GET", 100, 100),

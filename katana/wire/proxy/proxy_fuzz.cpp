@@ -1,4 +1,4 @@
-// Invariant: however the bytes are cut, Machine comes to the same end at the same octet, after at
+// Invariant: however the bytes are cut, Machine comes to the same end at the same byte, after at
 // most header_bytes_max of them; and a header that was made of an address says that address.
 //
 // The input is a byte that chooses a cut, and the bytes.

@@ -89,7 +89,7 @@ Reading read(Bytes input, const std::vector<std::size_t>& cuts, const Limits& li
   return reading;
 }
 
-// Whole, octet by octet, and cut at every pair of places: the same.
+// Whole, byte by byte, and cut at every pair of places: the same.
 std::vector<std::string> read_all_ways(Bytes input, const Limits& limits = {}) {
   const Reading whole = read(input, {}, limits);
   std::vector<std::size_t> every;

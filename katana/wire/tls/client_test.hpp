@@ -23,7 +23,7 @@
 
 namespace katana::tls {
 
-// A certificate and its key, made on the spot; signed by itself or by `issuer`.
+// A certificate and its key, made on the spot; self-signed, or signed by `issuer`.
 struct TestCertificate {
   using Certificate = std::unique_ptr<X509, decltype(&X509_free)>;
   using Key = std::unique_ptr<EVP_PKEY, decltype(&EVP_PKEY_free)>;

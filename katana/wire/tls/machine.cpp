@@ -1,4 +1,4 @@
-// The machine's ends are a BIO of its own: OpenSSL reads from the input that next() was given, and
+// The machine's ends are its own BIO: OpenSSL reads from the input that next() was given, and
 // writes to the Outbox. Neither holds anything between calls.
 #include "katana/wire/tls/machine.hpp"
 
@@ -34,7 +34,7 @@ struct MachineBio {
     auto& machine = *static_cast<Machine*>(BIO_get_data(bio));
     BIO_clear_retry_flags(bio);
     if (count <= 0) return 0;
-    // Out of blocks in the midst of a handshake or an alert, which nobody can wait for: it fails.
+    // Out of blocks in the midst of a handshake or an alert, which cannot be waited for: it fails.
     return machine.output_->write({from, static_cast<std::size_t>(count)}) ? count : -1;
   }
 

@@ -71,7 +71,7 @@ struct Bench {
     }
   }
 
-  // Both ways, in pieces of at most so many bytes, until nobody has anything to say.
+  // Both ways, in pieces of at most so many bytes, until neither side has anything to say.
   void pass(std::size_t piece = SIZE_MAX) {
     for (;;) {
       const std::string up = client.take_output();

@@ -58,7 +58,7 @@ void talk_raw(Orders orders) {
     give(machine, output, piece, received);
     output.clear();
   }
-  KATANA_CHECK(received.empty());  // nobody guesses a key
+  KATANA_CHECK(received.empty());  // no attacker guesses a key
 }
 
 void talk_changed(Orders orders) {

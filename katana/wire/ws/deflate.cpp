@@ -53,7 +53,7 @@ void Inflater::begin() noexcept {
 
 Inflater::Outcome Inflater::inflate(Bytes input, std::span<char> output, std::size_t& consumed,
                                     std::size_t& produced) noexcept {
-  // zlib's interface has no const and wants octets.
+  // zlib's interface has no const and wants bytes.
   stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(input.data()));
   stream_.avail_in = static_cast<uInt>(input.size());
   stream_.next_out = reinterpret_cast<Bytef*>(output.data());

@@ -1,6 +1,6 @@
 // Deflate: permessage-deflate (RFC 7692) without context takeover, and the memory for it.
 //
-// Every message is compressed by itself, in both directions, and decompressed only when all of it
+// Every message is compressed alone, in both directions, and decompressed only when all of it
 // is here. So no connection holds any of this: one compressor and one decompressor serve all
 // connections of a reactor, and what they may use is known at start.
 //

@@ -22,7 +22,7 @@ void write_big_endian(char* to, std::uint64_t value, std::size_t count) noexcept
 
 bool is_known(std::uint8_t opcode) noexcept { return opcode <= 2 || (opcode >= 8 && opcode <= 10); }
 
-// What the first two bytes say by themselves.
+// What the first two bytes alone say.
 Refusal judge(const Frame& frame, std::uint8_t first, std::uint8_t length, bool masks,
               bool may_compress) noexcept {
   if ((first & 0x30) != 0) return Refusal::reserved_bits;

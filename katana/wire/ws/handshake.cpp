@@ -214,7 +214,7 @@ std::array<char, accept_bytes> accept_of(Bytes key) noexcept {
       accept[4 * at + part] = alphabet[three >> (18 - 6 * part) & 63];
     }
   }
-  accept.back() = '=';  // 20 octets leave one sextet of the last four empty
+  accept.back() = '=';  // 20 bytes leave one sextet of the last four empty
   return accept;
 }
 

@@ -446,7 +446,7 @@ bool Machine::send_packed(Opcode kind, Bytes payload, Outbox& outbox) noexcept {
     std::size_t made = 0;
     more = deflater.deflate(payload, {packed + size, capacity - size}, made);
     size += made;
-    // The last four octets may be those that are left out.
+    // The last four bytes may be those that are left out.
     const std::size_t count = size - std::min(size, deflate_tail.size());
     KATANA_CHECK(write_short(kind, !more, compressed, {packed, count}, outbox));
     size -= count;

@@ -2,8 +2,8 @@
 //
 // Owns       a few words of state. No bytes: what next() does not consume stays with the caller;
 //            that is never more than the head of a frame or one control frame. The caller keeps a
-//            compressed message, too, until all of it is here: so nobody holds the decompressor
-//            of the reactor for a message that does not end.
+//            compressed message, too, until all of it is here: so no connection holds the
+//            decompressor of the reactor for a message that does not end.
 // Borrows    the Context, which every machine of a reactor shares.
 // Thread     its reactor's.
 // Allocates  never.
@@ -42,8 +42,7 @@ enum class Role : std::uint8_t { server, client };
 // Of a piece of a message.
 inline constexpr std::size_t piece_bytes_max = 16 * 1024;
 
-// What the machines of one reactor share. The piece is that which was reported last, by whichever
-// machine.
+// What the machines of one reactor share. The piece is the one that any machine reported last.
 struct Context {
   // `deflate` is null where nothing is compressed. A client's masks are drawn from `mask_seed`,
   // which has to be unpredictable where a program could choose what is sent (RFC 6455 §10.3).

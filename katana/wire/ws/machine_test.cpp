@@ -186,7 +186,7 @@ class Play {
 
   void pull() {
     while (!over_) {
-      // In a block of its own of the exact size, so that a sanitizer sees a step too far.
+      // In its own block of the exact size, so that a sanitizer sees a step too far.
       const std::vector<char> input(pending_.begin(), pending_.end());
       const State before = machine_->state();
       const Step step = machine_->next({input.data(), input.size()}, now_);

@@ -10,7 +10,7 @@
 namespace katana::ws {
 namespace {
 
-// The first octet from `at` on that is not ASCII, or the end.
+// The first byte from `at` on that is not ASCII, or the end.
 std::size_t skip_ascii(Bytes text, std::size_t at) noexcept {
 #if defined(__SSE2__)
   for (; text.size() - at >= 16; at += 16) {
@@ -31,7 +31,7 @@ std::size_t skip_ascii(Bytes text, std::size_t at) noexcept {
 
 }  // namespace
 
-// The second octet has a narrower range where the first would allow overlong forms, surrogates, or
+// The second byte has a narrower range where the first would allow overlong forms, surrogates, or
 // too large a number.
 bool Utf8Stream::begin_character(std::uint8_t lead) noexcept {
   if (lead < 0xc2 || lead > 0xf4) return false;

@@ -1,6 +1,6 @@
 // The questions of micro_common, a file each.
 //
-// Thread     one; the concurrent questions start threads of their own.
+// Thread     one; the concurrent questions start their own threads.
 // Invariant  every subject's work is checked (micro::expect).
 #pragma once
 

@@ -3,8 +3,8 @@
 //   micro_container [--quick] [--only SUBSTRING] [--json FILE]
 //
 // Subjects take turns, round by round, on the same users. Each parse fills a new struct and is
-// compared with what was written; each text that is written is compared with the floor's, octet by
-// octet. Beside each question stands one of allocations per operation.
+// compared with what was written; each text that is written is compared with the floor's, byte by
+// byte. Beside each question stands one of allocations per operation.
 #define MSGPACK_NO_BOOST
 #include <simdjson.h>
 

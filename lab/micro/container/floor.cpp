@@ -1,5 +1,5 @@
 // The floor: what writing this struct costs when nothing is general. No check of room, no check
-// of UTF-8; text is copied sixteen octets at a time, past its end where that is shorter.
+// of UTF-8; text is copied sixteen bytes at a time, past its end where that is shorter.
 #include <bit>
 #include <charconv>
 #include <cstring>

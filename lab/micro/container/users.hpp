@@ -42,7 +42,7 @@ inline User make_user(std::uint64_t number) {
             .age = static_cast<int>(20 + number % 60),
             .active = number % 2 == 0,
             .created_at = "2024-05-17T09:30:00Z"};
-  // The floor reads up to 15 octets behind a text, so they must be its own.
+  // The floor reads up to 15 bytes behind a text, so they must be its own.
   for (std::string* text : {&user.name, &user.email, &user.created_at}) text->reserve(64);
   return user;
 }

@@ -1,4 +1,4 @@
-// Subjects of micro_log: everything that logs (int, double, text of 16) to a file of its own.
+// Subjects of micro_log: everything that logs (int, double, text of 16) to its own file.
 //
 // Every text subject writes the same line: time, level, name, message. A subject is made anew for
 // each round, so that none profits from the round before.

@@ -229,7 +229,7 @@ struct Wake {
 
 template <class Post>
 Wake wake_once(Post post) {
-  std::this_thread::sleep_for(std::chrono::milliseconds(1));  // whoever spins has given up
+  std::this_thread::sleep_for(std::chrono::milliseconds(1));  // the spinning thread has given up
   std::atomic<std::int64_t> began_ns = 0;
   const std::int64_t before = now_ns();
   post([&began_ns] { began_ns.store(now_ns(), std::memory_order_release); });

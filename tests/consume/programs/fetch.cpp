@@ -1,4 +1,4 @@
-// fetch URL: prints what a GET of it answers, on a reactor of its own.
+// fetch URL: prints what a GET of it answers, on its own reactor.
 #include <cstdio>
 
 #include "katana/client.hpp"

@@ -22,7 +22,7 @@ ChatWorldOptions draw_options(std::uint64_t seed, Random& random) {
   options.reactors = static_cast<unsigned>(random.between(1, 3));
   options.chat.hub.turn_bytes_max = random.below(2) == 0 ? 2 * 1024 : 16 * 1024;
   options.chat.hub.relay_batches_max = random.below(2) == 0 ? 1 : 64;
-  // A peer that reads a byte now and then is not to be cut off in the midst of the proof.
+  // A client that reads a byte now and then is not to be cut off in the midst of the proof.
   options.reactor.send_timeout = is_steady(seed) ? seconds(3600) : seconds(5);
   if (is_steady(seed)) return options;
   options.chat.hub.slow_reader =

@@ -1,6 +1,6 @@
 // run_chat_seed(): one seed's clients, faults and limits, and everything that must hold.
 //
-// Even seeds are steady: nothing loses bytes and nobody leaves, so that for every recipient each
+// Even seeds are steady: nothing loses bytes and no client leaves, so that for every recipient each
 // message of the others was received exactly once, or is in the number that it was told of. Odd
 // seeds are wild: resets, early ends, rooms and names; what must hold is order, wholeness, bounds,
 // and that everything is counted and given back.

@@ -30,7 +30,7 @@ TEST(ChatSeeds, every_message_is_delivered_once_or_counted_whatever_happens) {
   });
   fmt::print("{} messages received, {} dropped, {} batches relayed\n", sum.deliveries, sum.dropped,
              sum.relayed);
-  // Seeds that bring nobody to lose anything would prove little.
+  // Seeds without losses would prove little.
   if (share.count() < 100) return;
   EXPECT_GT(sum.deliveries, share.count());
   EXPECT_GT(sum.dropped, share.count() / 10);

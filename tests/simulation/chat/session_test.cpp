@@ -30,7 +30,7 @@ class ChatTest : public testing::Test {
     world().run_for(milliseconds(20));
     return peer;
   }
-  // What the peer received meanwhile.
+  // What the client received meanwhile.
   std::string say(SimPeer& peer, const std::string& lines) {
     peer.send(lines);
     return hear(peer);

@@ -1,7 +1,7 @@
 // A text that a regular expression of ECMA 262 matches, drawn at random.
 //
-// Characters, classes, groups, alternatives and repetitions are drawn. What looks around and what
-// refers back is passed over: whoever draws compares the text with the expression.
+// Characters, classes, groups, alternatives and repetitions are drawn. Assertions and back
+// references are passed over: the caller compares the text with the expression.
 //
 // Thread     any.
 // Allocates  the text.

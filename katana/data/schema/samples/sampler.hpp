@@ -38,7 +38,7 @@ class Sampler {
   Result<container::Value> draw(const Schema& schema);
   // The same within a budget, of a request for example.
   Result<container::Value> draw(const Schema& schema, StepBudget& budget);
-  // For whoever draws more from the same seed.
+  // For callers that draw more from the same seed.
   Random& random() noexcept { return random_; }
 
  private:

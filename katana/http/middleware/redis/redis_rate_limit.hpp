@@ -5,13 +5,13 @@
 //       std::make_shared<RedisRateLimit>(redis, options.per_second, options.burst);
 //   router.use(rate_limit(options));
 //
-// See stores/redis/shared_rate.hpp for what an instance leases, so that most requests ask nobody,
-// and for what that may admit beyond the rate.
+// See stores/redis/shared_rate.hpp for what an instance leases, so that most requests ask no
+// server, and for what that may admit beyond the rate.
 //
 // Owns       a SharedRate.
 // Thread     any reactor's.
 // Allocates  as SharedRate does; look() not but for keys that are refused.
-// Fails      never: a verdict that is not known, and then nobody asks for a while.
+// Fails      never: a verdict that is not known, and then no request asks for a while.
 #pragma once
 
 #include <optional>

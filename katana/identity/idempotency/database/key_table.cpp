@@ -35,7 +35,7 @@ constexpr int claims_max = 3;
 
 Error failed(const database::Error& error) { return Error(Code::unavailable, error.describe()); }
 
-// As text, since the two databases call octets differently.
+// As text, since the two databases call bytes differently.
 std::string text_of(const crypto::Sha256& digest) { return encode_base64url(digest.bytes()); }
 
 std::int64_t wall_clock_s() {

@@ -39,7 +39,7 @@ Error failed(const database::Error& error) {
   return Error(Code::unavailable, error.describe()).within("the store of sessions failed");
 }
 
-// As text, since the two databases call octets differently.
+// As text, since the two databases call bytes differently.
 std::string record_text(const SessionRecord& record) {
   return encode_base64url(encode_session(record));
 }

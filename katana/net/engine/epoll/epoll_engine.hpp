@@ -574,7 +574,7 @@ class EpollEngine {
     listener.fd = -1;
   }
 
-  // After whoever is connected already: a flood of new connections comes last.
+  // After existing connections: a flood of new connections comes last.
   KATANA_RARE void accept_due() {
     for (const std::uint32_t listener : accepts_due_) accept_from(listener);
     accepts_due_.clear();

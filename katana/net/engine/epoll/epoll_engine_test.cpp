@@ -30,7 +30,7 @@ KATANA_TEST(a_connection_with_one_request_costs_accept_recv_send_and_close) {
   EXPECT_EQ(system_calls.send, 1u);
   EXPECT_EQ(system_calls.control, 0u);
   EXPECT_EQ(system_calls.option, 0u);
-  EXPECT_EQ(system_calls.accept, 2u);  // the second finds that nobody else waits
+  EXPECT_EQ(system_calls.accept, 2u);  // the second finds that no other one waits
   EXPECT_EQ(system_calls.peer, 0u);    // the first has said who it is
 }
 

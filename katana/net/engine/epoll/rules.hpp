@@ -1,5 +1,5 @@
-// Rules: what the epoll engine decided, each a constant, and the same as variables for whoever
-// wants to know what a decision is worth.
+// Rules: what the epoll engine decided, each a constant, and the same as variables, to measure
+// what a decision is worth.
 //
 // Owns       nothing.
 // Thread     any; read by the engine's.
@@ -29,7 +29,7 @@ struct Decided {
   static constexpr bool delete_before_close = false;
   // Close at once. True: together, when the turn ends.
   static constexpr bool close_at_turn_end = false;
-  // A flood of new connections starves nobody.
+  // A flood of new connections starves no connection.
   static constexpr int accepts_per_event_max = 64;
   static constexpr int events_per_wait_max = 1024;
   // Links that were not read to the end, and are read again, however few events a turn has.

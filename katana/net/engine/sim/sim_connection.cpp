@@ -93,7 +93,7 @@ void SimConnection::arrive(SimSide writer, std::uint32_t epoch, Bytes bytes) {
   if (at(writer).epoch != epoch) return;
   const SimSide reader = other_side(writer);
   if (at(reader).closed) {
-    // Nobody will read it: a kernel answers with a reset.
+    // It will not be read: a kernel answers with a reset.
     if (network_.chance(network_.faults().close_resets)) {
       abandon(reader);
     } else {

@@ -116,7 +116,7 @@ class SimConnection : public std::enable_shared_from_this<SimConnection> {
   // A side, and the stream that it writes.
   struct Side {
     SimEnd* end = nullptr;
-    bool closed = false;  // by itself: it takes and sends nothing more
+    bool closed = false;  // alone: it takes and sends nothing more
     bool broken = false;  // by the other side or the network, and it knows
 
     std::size_t window = 0;

@@ -648,7 +648,7 @@ TEST_F(CalmTest, a_file_goes_as_far_as_there_is_room_and_on_when_there_is_more) 
   std::string head = "head ";
   iovec before{head.data(), head.size()};
   std::size_t waits = 0;
-  // The server's own on_sent() finds nothing of its own to send.
+  // The server's own on_sent() finds nothing to send.
   while (rest.size > 0) {
     std::size_t accepted = 0;
     const bool first = rest.size == content.size();
@@ -657,7 +657,7 @@ TEST_F(CalmTest, a_file_goes_as_far_as_there_is_room_and_on_when_there_is_more) 
     rest.remove_prefix(accepted - (first ? head.size() : 0));
     if (sent == Sent::completed) continue;
     ++waits;
-    only_client().sending = true;  // it has nothing of its own to send when that is over
+    only_client().sending = true;  // the server has nothing to send when that is over
     const std::uint64_t room_at = server.engine.counters().sends_blocked;
     EXPECT_EQ(room_at, waits);
     const std::size_t received = peer.received().size();

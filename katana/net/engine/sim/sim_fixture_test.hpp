@@ -175,7 +175,7 @@ class EchoServer {
     clients[link.index].reset();
   }
 
-  // Turns until nothing happens by itself any more. False: it never ends.
+  // Turns until nothing happens without time passing. False: it never ends.
   bool run_until_quiescent() {
     int quiet = 0;  // turns: on_turn() may resume what is paused
     for (int turns = 0; turns < 200'000 && quiet < 2; ++turns) {
@@ -216,7 +216,7 @@ class EchoServer {
   SimEngine<EchoServer> engine;
 };
 
-// A peer that sends its text in pieces at moments of its own choice, then ends.
+// A peer that sends its text in pieces at moments that it chooses, then ends.
 struct Talker {
   Talker(SimNetwork& network, std::uint16_t port) : network_(network), peer(network) {
     Random& random = network.random();

@@ -13,7 +13,7 @@
 namespace katana::engine {
 namespace {
 
-// Not zero, so that an Instant that nobody set is seen to be in the past.
+// Not zero, so that an unset Instant is seen to be in the past.
 constexpr Instant start{seconds(1'000).ns};
 constexpr std::int64_t wall_clock_start_s = 1'767'225'600;
 

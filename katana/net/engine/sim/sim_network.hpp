@@ -88,8 +88,8 @@ class SimNetwork {
     while (run_next(until)) {
     }
   }
-  // No event is queued and no host has work: nothing will happen by itself, however much time
-  // passes. Bytes that wait for a paused link or for a peer that does not read are at rest.
+  // No event is queued and no host has work: nothing will happen, however much time passes.
+  // Bytes that wait for a paused link or for a peer that does not read are at rest.
   bool quiescent() const;
   // Some host has work for its next turn, however little time passes.
   bool has_work() const;

@@ -4,7 +4,7 @@
 // Borrows    the memory that an entry names, until its completion.
 // Thread     the ring's.
 // Fails      false: the submission queue is full and the kernel takes nothing at present.
-// Invariant  `name` comes back in every completion of the entry; those that nobody waits for are
+// Invariant  `name` comes back in every completion of the entry; those without a waiter are
 //            reported only when they fail (IOSQE_CQE_SKIP_SUCCESS), with the name 0.
 #pragma once
 

@@ -107,7 +107,7 @@ void Ring::enter(const Wait& wait, bool gets_events) noexcept {
                               flags, waits ? &argument : nullptr, waits ? sizeof argument : 0u);
   if (result >= 0) return;
   // ETIME and EINTR end a wait; EAGAIN and EBUSY leave entries in the queue for the next time. What
-  // else there is (EBADR: completions were lost for want of memory) nobody can go on from.
+  // else there is (EBADR: completions were lost for want of memory) is fatal.
   KATANA_CHECK(errno == ETIME || errno == EINTR || errno == EAGAIN || errno == EBUSY);
 }
 

@@ -1,5 +1,5 @@
-// UringRules: what the io_uring engine decided, as variables, for whoever wants to know what a
-// decision is worth.
+// UringRules: what the io_uring engine decided, as variables, to measure what a decision is
+// worth.
 //
 // Thread     a value.
 // Invariant  an engine keeps the contract whatever they are; the tests of the contract run on it.

@@ -29,7 +29,7 @@ struct UringCounters {
   std::uint64_t held_much = 0;         // times that receives became short because of that
   std::uint64_t no_buffer = 0;         // receives that found the ReceiveRing empty
   std::uint64_t multishot_ends = 0;    // receives that had to be armed again after a delivery
-  std::uint64_t sends_direct = 0;      // by a system call of their own
+  std::uint64_t sends_direct = 0;      // by their own system call
   std::uint64_t sends_staged = 0;      // copied into a block, and sent with the turn's submission
   std::uint64_t sends_cut = 0;         // given up: not read within delivery_grace
   std::uint64_t ends_missed = 0;       // by a multishot receive, and found by a poll

@@ -90,7 +90,7 @@ class UringReceiving : public UringSending<S> {
   void received(Link link, const io_uring_cqe& completion) {
     const int result = completion.res;
     Bytes bytes;
-    // Whoever it was for: the buffer's place depends on every completion.
+    // For every receiver: the buffer's place depends on every completion.
     if ((completion.flags & IORING_CQE_F_BUFFER) != 0) bytes = receive_.claim(completion);
     Slot* const slot = find(link);
     if (slot == nullptr) {

@@ -75,7 +75,7 @@ class UringSending : public UringLinks<S> {
     return Sent::completed;
   }
 
-  // By system calls of its own: an entry that splices would wait for a thread of the kernel.
+  // By its own system calls: an entry that splices would wait for a thread of the kernel.
   Sent send_file(Link link, std::span<const iovec> before, const FilePart& part,
                  std::size_t& accepted) {
     accepted = 0;

@@ -37,7 +37,7 @@ std::uint16_t crc16(Bytes octets) noexcept {
   return static_cast<std::uint16_t>(crc);
 }
 
-// Nothing: an octet is no digit.
+// Nothing: a byte is no digit.
 std::string decode_base32(Bytes text) {
   std::string octets;
   unsigned bits = 0;
@@ -91,7 +91,7 @@ Bytes block_of(Bytes text, Bytes name) noexcept {
 Result<NkeySeed> NkeySeed::parse(Bytes text) {
   constexpr const char* form = "a seed of a user's nkey begins with 'SU' and has 58 characters";
   std::string octets = decode_base32(without_blanks_around(text));
-  // Two octets of prefix, the seed, and two of the checksum, the low one first.
+  // Two bytes of prefix, the seed, and two of the checksum, the low one first.
   if (octets.size() != 2 + key_bytes + 2) return fail(Code::invalid_argument, form);
   const Bytes checked = Bytes(octets).substr(0, 2 + key_bytes);
   const auto low = static_cast<unsigned char>(octets[2 + key_bytes]);

@@ -195,7 +195,7 @@ void JetReader::count(StoredMessage& message) {
     has_given_ = true;
   }
   if (!follows_) return;
-  // The last time that it is given: nobody waits for its acknowledgement.
+  // The last delivery: its acknowledgement is not awaited.
   if (options_.deliveries_max != 0 && message.deliveries >= options_.deliveries_max) {
     unacknowledged_.erase(message.sequence);
   } else {
@@ -332,7 +332,7 @@ Task<Result<void>> JetReader::make_again() {
   }
   auto attached = co_await attach();
   if (!attached) co_return std::unexpected(attached.error());
-  if (name_ != before) {  // it would end by itself
+  if (name_ != before) {  // it would end without a call
     (void)bus_.publish(fmt::format("$JS.API.CONSUMER.DELETE.{}.{}", stream_, before), "");
   }
   co_return Result<void>();
@@ -376,7 +376,7 @@ void JetReader::note_expired(const jet::Stream& stream) {
                          fmt::format("messages {} to {} left stream '{}' before they were read",
                                      position_ + 1, stream.first_sequence - 1, options_.stream));
   streams_.note_gap(options_, problems_.back());
-  // With a filter nobody knows how many of them there were.
+  // With a filter it is unknown how many of them there were.
   if (!options_.filter.empty()) position_ = stream.first_sequence - 1;
 }
 

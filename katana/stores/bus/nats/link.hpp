@@ -32,7 +32,7 @@ namespace katana::bus {
 struct NatsMessage {
   std::uint64_t subscription = 0;  // the sid that subscribe() was given
   Bytes subject = {};              // with the prefix, as the server sends it
-  Bytes reply_to = {};             // empty: nobody waits for an answer
+  Bytes reply_to = {};             // empty: no caller waits for an answer
   std::uint16_t status = 0;        // of the line NATS/1.0, such as 503: no responders; 0: none
   Bytes headers = {};              // "Name: value\r\n", for each
   Bytes payload = {};              // without the headers; of a status without one: its words

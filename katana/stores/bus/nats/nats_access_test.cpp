@@ -201,7 +201,7 @@ TEST_F(NatsAccessTest, a_server_that_lies_or_stalls_is_left_with_a_reason) {
   }
 }
 
-// Messages that nobody asked for, and more of them than can be given: bounded, and told.
+// Messages without a subscription, and more of them than can be given: bounded, and told.
 TEST_F(NatsAccessTest, a_server_that_floods_fills_no_memory) {
   std::string flood(info);
   flood += "PONG\r\n";

@@ -294,7 +294,7 @@ TEST_F(NatsBusTest, a_server_in_lame_duck_mode_is_left_in_order) {
 // and what was told add up.
 TEST_F(NatsBusTest, one_server_of_a_cluster_may_be_killed_under_load) {
   auto cluster = make_cluster();
-  // Each begins with one of its own; the others are known by the cluster's announcement.
+  // Each begins with a different one; the others are known by the cluster's announcement.
   for (const auto& each : cluster) add(options_for({each.get()}));
   struct Received {
     std::uint64_t count = 0;

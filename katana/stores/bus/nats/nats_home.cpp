@@ -262,7 +262,7 @@ void NatsBus::Home::arm_repeats() {
 
 // "PUBLISHER-NUMBER-AGE", in hexadecimal; the age in milliseconds.
 void NatsBus::Home::on_repeats() noexcept {
-  constexpr std::size_t at_once = 256;  // the others in a turn of their own
+  constexpr std::size_t at_once = 256;  // the others in their own turn
   sequencer_.repeat(reactor_.now(), at_once, [this](const Sequencer::Repeat& repeat) {
     if (!link_->is_up()) return;
     const std::string payload = fmt::format("{:x}-{:x}-{:x}", repeat.origin.publisher,

@@ -78,7 +78,7 @@ class NatsRecoveryTest : public NatsTest {
     EXPECT_TRUE(made) << made.error().describe();
     return *std::move(made);
   }
-  // As a program does, on a task of its own; what comes is noted.
+  // As a program does, on its own task; what comes is noted.
   static Task<void> read_all(Consumer& consumer, Said& said) {
     while (auto next = co_await consumer.next()) {
       if (!*next) {

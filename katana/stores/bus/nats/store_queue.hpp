@@ -60,7 +60,7 @@ class StoreQueue {
   Instant due() const;
   // The first is refused since then; never: it is not.
   Instant refused_since() const;
-  std::string first_subject() const;  // of who waits for longest; empty: nobody does
+  std::string first_subject() const;  // of the message that waits longest; empty: none
 
  private:
   struct Entry {

@@ -14,7 +14,7 @@
 namespace katana::cache {
 namespace {
 
-// Behind each value: eight octets of who wrote it, and eight of which write of theirs it was.
+// Behind each value: eight bytes of who wrote it, and eight of which write of theirs it was.
 constexpr std::size_t mark_bytes = 16;
 
 constexpr redis::CallOptions only_reads{.effect = redis::Effect::reads};
@@ -25,7 +25,7 @@ std::uint64_t random_word() {
   return word;
 }
 
-// Keys of locks and tags do not begin as those of values do, so that nobody is told of them.
+// Keys of locks and tags do not begin as those of values do, so that no subscriber is told of them.
 std::string beside(const std::string& prefix, const char* kind) {
   return prefix.substr(0, prefix.find_last_not_of(':') + 1) + kind;
 }
@@ -33,7 +33,7 @@ std::string beside(const std::string& prefix, const char* kind) {
 // When a tag was removed; no cache has such a name. It is told of, as values are.
 constexpr Bytes removed_tag = "@removed:";
 
-// The value's key, then of each tag when it was removed and its keys; octets, milliseconds, mark.
+// The value's key, then of each tag when it was removed and its keys; bytes, milliseconds, mark.
 const redis::Script put_tagged_script(R"(
 for index = 2, #KEYS, 2 do
   local gone = redis.call('GET', KEYS[index])
@@ -55,7 +55,7 @@ local time = redis.call('TIME')
 redis.call('SET', KEYS[1], string.format('%.0f', time[1] * 1000000 + time[2]), 'EX', 7200)
 return 1)");
 
-// So many at a time, so that nobody waits for long. How many there were.
+// So many at a time, so that no caller waits for long. How many there were.
 constexpr int removed_at_once = 500;
 const redis::Script remove_some_script(R"(
 local keys = redis.call('ZPOPMIN', KEYS[1], ARGV[1])
@@ -144,7 +144,7 @@ class RedisLevel::Changes final : public redis::Hearer,
       if (const auto listener = cache.lock()) listener->on_tag_removed(tag.substr(prefix.size()));
     }
   }
-  // Whoever writes behind this look is told of by another message.
+  // A later write is told by another message.
   static Task<void> compare(std::shared_ptr<Changes> self, std::string key, std::uint64_t number) {
     redis::Command command("GETRANGE", self->prefix_ + key, -static_cast<int>(mark_bytes), -1);
     const redis::Result<redis::Reply> last =
@@ -179,7 +179,7 @@ bool RedisLevel::listen(std::string prefix, std::weak_ptr<ChangeListener> listen
   return true;
 }
 
-// On the reactor of whoever asks first: there is none before.
+// On the reactor of the first caller: there is none before.
 void RedisLevel::start_listening() {
   if (is_asked_.load(std::memory_order_relaxed)) listener_.start();
 }

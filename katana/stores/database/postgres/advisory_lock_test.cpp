@@ -30,7 +30,8 @@ TEST_F(AdvisoryLockTest, is_held_by_one_at_a_time_and_given_back) {
       const auto still = co_await held->still_held();
       EXPECT_TRUE(still && *still);
       EXPECT_TRUE(co_await held->release());
-      // The server may give it to the call that timed out, until it hears that nobody waits for it.
+      // The server may give it to the call that timed out, until it hears that no caller waits for
+      // it.
       std::string then = "taken";
       for (int round = 0; round < 1000 && then == "taken"; ++round) {
         then = co_await try_it("report");

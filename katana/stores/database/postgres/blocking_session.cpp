@@ -39,7 +39,7 @@ std::unexpected<katana::Error> stopped() {
 }  // namespace
 
 // "FATAL:  28P01: password authentication failed…", in whatever language, and the source behind it
-// in a line of its own.
+// in its own line.
 Refusal refusal_in(Bytes message) {
   constexpr Bytes before = ":  ", behind = ": ";
   for (std::size_t at = message.find(before); at != Bytes::npos;

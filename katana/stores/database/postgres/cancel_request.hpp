@@ -1,7 +1,7 @@
 // CancelRequest: asks the server to end what a connection runs.
 //
 // libpq 15 does that in a call that returns when the server has answered, which one that
-// vanished never does. So each request has its own thread, which nobody waits for.
+// vanished never does. Each request has its own thread, which no caller waits for.
 //
 // Owns       the handle; its thread as long as that runs.
 // Borrows    the executor, until it is answered or abandoned.
@@ -33,7 +33,7 @@ class CancelRequest final : public Message {
       Handle handle, Executor& executor, std::shared_ptr<PoolHandle> pool, std::uint64_t connection,
       const std::shared_ptr<std::atomic<unsigned>>& running) noexcept;
 
-  // Nobody is told any more.
+  // No caller is told any more.
   void abandon() noexcept;
   bool is_answered() const noexcept { return answered_; }
 

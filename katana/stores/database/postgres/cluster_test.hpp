@@ -1,7 +1,7 @@
 // Cluster: a PostgreSQL server of a test's own, in a temporary folder, as an unprivileged user.
 //
 //   const Cluster& cluster = Cluster::shared();   // of this process, started once
-//   Options options = cluster.options();          // a database of its own each time
+//   Options options = cluster.options();          // its own database each time
 //
 // Owns       its folder and its server, which ends with the process, also when that is killed.
 // Thread     one.
@@ -22,7 +22,7 @@ namespace katana::database::postgres {
 // Where a program of the newest PostgreSQL among Debian's packages is.
 std::string postgres_program(const char* name);
 std::uint16_t free_port();
-// As an unprivileged user and in a process group of its own, which dies with the thread that
+// As an unprivileged user and in its own process group, which dies with the thread that
 // started it. `log` gets what it writes.
 int start_program(const std::vector<std::string>& words, const std::string& log);
 int wait_for(int process);
@@ -47,7 +47,7 @@ class Cluster {
   // As pg_ctl would: SIGINT, or SIGKILL with all that the server started.
   void stop(bool at_once);
   void start();
-  // One statement by a connection of its own, in a database or the first one; its first value.
+  // One statement by its own connection, in a database or the first one; its first value.
   std::string ask(const std::string& statement, const std::string& database = "postgres") const;
 
  private:

@@ -156,7 +156,7 @@ void Connection::take_result(Unit& unit, const PGresult& result) {
       unit.failed = true;
       return;
     default:
-      // COPY has a protocol of its own, which is left by closing the connection.
+      // COPY has its own protocol, which is left by closing the connection.
       lose(Kind::unavailable, "the statement began a COPY, which this interface does not have");
   }
 }
@@ -337,7 +337,7 @@ void Connection::sync_guarded(Unit& unit) {
 }
 
 // The sync of what is in order up to current_. Where one of several failed, the server undid all of
-// them: the others are sent again, each with a sync of its own, as if they had had it before.
+// them: the others are sent again, each with its own sync, as if they had had it before.
 void Connection::finish_group() {
   const std::size_t count = std::exchange(current_, 0) + 1;
   for (std::size_t each = 0; each < count; ++each) {

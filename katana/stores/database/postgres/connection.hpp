@@ -89,7 +89,7 @@ inline constexpr std::string_view rows_are_missing =
 // What goes between two syncs, or a read of several that share one.
 struct Unit {
   Step step = Step::statement;   // decides which of the members below count
-  Work* work = nullptr;          // null: nobody waits for it, or no longer
+  Work* work = nullptr;          // null: no caller waits for it, or no longer
   std::string command = {};      // SQL of Step::command
   Prepared* prepared = nullptr;  // null: the statement is not prepared
   std::uint32_t type = 0;        // of look_up
@@ -163,7 +163,7 @@ class Connection final : private SocketWatcher {
   void advance() noexcept;
   // A statement runs whose caller is gone.
   bool runs_for_nobody() const noexcept;
-  // And nobody waits for anything else: to cancel it harms no other caller.
+  // And no caller waits for anything else: to cancel it harms no other caller.
   bool may_cancel() const noexcept;
   // Of this time: calls whose deadline has passed get their error. True: there were some.
   bool expire(Instant now) noexcept;

@@ -118,7 +118,7 @@ void Connection::read_copy() {
       take_copy_result(*result);
     }
   }
-  // Nobody asks: rows stay at the server.
+  // No caller asks: rows stay at the server.
   if (stage_ == Stage::streaming && stream_work_ == nullptr) watch(false, false);
 }
 

@@ -265,7 +265,7 @@ void ConnectionPool::give_exclusive(Work& work) {
   }
 }
 
-// In the order in which calls of all reactors came: with callers of its own always waiting, a pool
+// In the order in which calls of all reactors came: with its own callers always waiting, a pool
 // would serve the others last.
 void ConnectionPool::take_from_others() noexcept {
   if (!shared_->has_handed_over() || shared_->closed()) return;

@@ -105,7 +105,7 @@ void ConnectionPool::expire_running(Connection& connection, Instant now) {
                                                           options_.connect_timeout.count_ms()));
   }
   take_back(connection, now);
-  // What runs for nobody would hold the connection for as long as the server does not answer.
+  // An abandoned statement would hold the connection for as long as the server does not answer.
   if (connection.cancel_since != never && connection.runs_for_nobody() &&
       now - connection.cancel_since >= options_.connect_timeout) {
     return connection.lose(Kind::unavailable, "a cancelled statement did not end in time");
@@ -166,7 +166,7 @@ void ConnectionPool::probe(Instant now) {
     connection->probe_by = never;
     shared_->report_failure(why);
     shared_->renew_connections();
-    // Calls that were sent behind it have deadlines of their own.
+    // Calls that were sent behind it have their own deadlines.
     if (connection->carries_only_probe()) connection->lose(Kind::unavailable, why);
     return;
   }

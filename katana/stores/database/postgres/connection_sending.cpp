@@ -89,7 +89,7 @@ Connection::Sent Connection::send_command(Unit& unit) {
            0;
   };
   if (!close_group()) return Sent::waits;
-  // ROLLBACK TO leaves the savepoint itself, which nobody needs any more.
+  // ROLLBACK TO leaves the savepoint itself, which is not needed any more.
   const bool sent = send(unit.command) &&
                     (!unit.undoes || send(fmt::format("RELEASE SAVEPOINT s{}", unit.savepoint))) &&
                     sync();
@@ -133,7 +133,7 @@ Connection::Sent Connection::send_statement(Unit& unit) {
   ensure_timeout(server_timeout_ms(work.deadline - home_.now()));
   if (stage_ != Stage::open) return Sent::waits;
   Prepared& prepared = *unit.prepared;
-  // Until here nobody knew; for counts.
+  // Unknown until here; for counts.
   if (transaction == 0 && !prepared.traits.reads) work.request.order = Order::write;
   unit.guarded = prepared.traits.returning && transaction == 0;
   unit.generation = prepared.generation;
@@ -258,8 +258,8 @@ void Connection::push_prepare(Prepared& prepared) {
   push({.step = Step::prepare, .prepared = &prepared, .generation = prepared.generation});
 }
 
-// The server's own clock ends what nobody can cancel; the caller's is exact. A session that others
-// get next is left as it was.
+// The server's own clock ends statements that cannot be cancelled; the caller's is exact. A session
+// that others get next is left as it was.
 void Connection::ensure_timeout(std::int64_t timeout_ms) {
   const bool keeps_session = options_.prepared_statements;
   if (server_timeout_ms_ == timeout_ms || (!keeps_session && transaction == 0)) return;
@@ -367,7 +367,7 @@ void Connection::read_stream() {
     }
     take_stream_result(*result);
   }
-  // A stream that nobody asks is not read: its rows stay at the server.
+  // A stream without a waiting reader is not read: its rows stay at the server.
   if (stage_ == Stage::streaming && stream_work_ == nullptr) watch(false, false);
 }
 

@@ -4,7 +4,7 @@
 //
 //   auto copy = co_await postgres::copy_in(database, "COPY users (id, name) FROM STDIN");
 //   if (!copy) …
-//   co_await copy->write(postgres::copy_line(user));      // or text of your own, in any pieces
+//   co_await copy->write(postgres::copy_line(user));      // or your own text, in any pieces
 //   Result<std::int64_t> rows = co_await copy->finish();  // destroyed without it: none is stored
 //
 // Owns       a connection, from copy_in() until finish().

@@ -1,4 +1,4 @@
-// Columns whose octets are cut or changed at every place, for every form.
+// Columns whose bytes are cut or changed at every place, for every form.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -62,8 +62,8 @@ class FakeServer {
   // The longest that a connection was sent, and its messages, since plan().
   std::size_t bytes_sent() const;
   int messages_sent() const;
-  // The byte that a plan flipped was a part of a value of a row: what it means nobody but the
-  // server knows. Said by the connection that flipped it, as a probe that comes first moves what
+  // The byte that a plan flipped was a part of a value of a row: only the server knows what it
+  // means. Said by the connection that flipped it, as a probe that comes first moves what
   // follows.
   bool value_flipped() const;
 

@@ -123,7 +123,7 @@ class PostgresHostileServer : public testing::Test {
     ++answer.answers;
   }
 
-  // Every kind of call in one turn, on a database of its own.
+  // Every kind of call in one turn, on its own database.
   std::vector<Answer> run_calls(Options options) {
     std::vector<Answer> answers(5);
     if (!open_with(std::move(options))) return answers;

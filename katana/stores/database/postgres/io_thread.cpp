@@ -63,7 +63,7 @@ void IoThread::run() noexcept {
   enter(this);
   while (!stopping_.load(std::memory_order_acquire)) turn(true);
   last_();
-  // acquire: whoever posted has left post().
+  // acquire: the posting thread has left post().
   while (expected() != 0 || posts_done_.load(std::memory_order_acquire) != takes_) turn(false);
   turn(false);
   enter(nullptr);

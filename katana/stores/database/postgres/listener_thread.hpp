@@ -52,7 +52,7 @@ class ListenerThread {
   ListenerThread(Options options, OutageObserver observer, int wake) noexcept
       : options_(std::move(options)), observer_(std::move(observer)), wake_(wake) {}
   void run() noexcept;
-  // Each says why it ended; empty: the hub was closed, or nobody listens any more.
+  // Each says why it ended; empty: the hub was closed, or no caller listens any more.
   std::string hold_session();
   std::string connect();
   std::string listen();

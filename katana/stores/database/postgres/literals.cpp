@@ -98,7 +98,7 @@ class LiteralWriter {
     return false;
   }
 
-  // Within an array, or a field of a composite: what has marks of its own is quoted.
+  // Within an array, or a field of a composite: what has its own marks is quoted.
   bool append_value(const Element& value, std::uint32_t type, std::string& out) {
     switch (value.kind) {
       case ArrayReader::Kind::boolean: out += value.integer != 0 ? "true" : "false"; return true;

@@ -53,20 +53,20 @@ class NotificationHub {
   std::optional<database::Result<Notification>> take(NotificationQueue& queue);
   // False: there is an item by now, or it was closed.
   bool wait(NotificationQueue& queue, Work& work);
-  // Of a work that nobody awaits any more.
+  // Of a work that is not awaited any more.
   void withdraw(NotificationQueue& queue, Work& work) noexcept;
 
   // ---- for the thread that listens
-  // Channels that somebody wants and to which nobody listens yet.
+  // Channels that are wanted and not yet listened to.
   std::vector<std::string> missing();
-  // Channels that nobody wants any more. They are forgotten here, and to be left by UNLISTEN.
+  // Channels that are not wanted any more. They are forgotten here, and to be left by UNLISTEN.
   std::vector<std::string> take_surplus();
   void note_listening(const std::string& channel);
   // One of the channels to which the server listens; empty: there is none.
   std::string listening_to() const;
   void note_session();
   void note_loss(std::string why);
-  // False: nobody wants a channel any more, and all of them are forgotten.
+  // False: no channel is wanted any more, and all of them are forgotten.
   bool wanted();
   void deliver(std::string_view channel, Notification notification);
   void close() noexcept;

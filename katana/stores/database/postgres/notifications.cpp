@@ -37,7 +37,7 @@ bool Subscription::Next::await_suspend(std::coroutine_handle<> waiting) {
                  "await it in a coroutine that a reactor or a thread::Loop runs");
   }
   auto* const work = database::detail::ShapedWork<Arrival>::make(*executor, {});
-  work->run_in_turns = true;  // it may never come: nobody waits for it at the end
+  work->run_in_turns = true;  // it may never come: it is not awaited at the end
   work->waiting = waiting;
   work->expect();
   work_ = work;

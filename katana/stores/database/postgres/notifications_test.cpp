@@ -270,7 +270,7 @@ TEST_F(NotificationsTest, a_channel_that_nobody_reads_is_left_and_the_session_wi
       "SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%LISTEN \"%' AND pid <> "
       "pg_backend_pid() AND datname = current_database()",
       "0");
-  EXPECT_TRUE(notifications_->health());  // nobody wants any
+  EXPECT_TRUE(notifications_->health());  // none is wanted
   auto again = subscribe("again");
   told(again);
 }

@@ -1,7 +1,7 @@
 // Poller: the sockets of one thread's connections, behind one descriptor.
 //
 // A reactor watches a descriptor for what can be read and libpq also has to know when it may write,
-// so the sockets are in an epoll of their own, whose descriptor is readable when one of them has
+// so the sockets are in their own epoll, whose descriptor is readable when one of them has
 // something to say. It costs a system call for each wake-up, whatever the number of sockets.
 //
 // Owns       the epoll.

@@ -1,4 +1,4 @@
-// Invariant: whatever octets a server sends as a column, they are a value of its form or broken; a
+// Invariant: whatever bytes a server sends as a column, they are a value of its form or broken; a
 // text that is made of an array or a composite is one that its reader takes whole.
 #include <cstddef>
 #include <cstdint>

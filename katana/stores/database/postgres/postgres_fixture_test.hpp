@@ -1,4 +1,4 @@
-// PostgresTest: a database of its own in the cluster of this process, and a loop that asks it.
+// PostgresTest: its own database in the cluster of this process, and a loop that asks it.
 //
 // Owns       the database and the loop.
 // Thread     the test's.

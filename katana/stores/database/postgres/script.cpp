@@ -41,8 +41,8 @@ class ScriptWords {
   std::size_t at_ = 0;
 };
 
-// A statement word by word. In a function that is written in SQL, BEGIN ATOMIC … END has statements
-// of its own.
+// A statement word by word. In a function that is written in SQL, BEGIN ATOMIC … END has its own
+// statements.
 class StatementReader {
  public:
   // True: the statement is over.

@@ -1,4 +1,4 @@
-// Reads of one turn may share a sync, and nobody notices but by the time. That they do is for
+// Reads of one turn may share a sync, which only the time shows. That they do is for
 // tests/postgres: it takes a reactor.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -66,7 +66,7 @@ class Statements {
     order_.push_back(*kept);
     return *kept;
   }
-  // One that nobody uses while there are more than `most`; null: none.
+  // An unused one while there are more than `most`; null: none.
   Prepared* surplus() noexcept {
     if (prepared_.size() <= most_) return nullptr;
     for (Prepared* each = order_.first(); each != nullptr; each = each->next_in_list()) {

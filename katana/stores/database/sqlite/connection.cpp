@@ -104,9 +104,9 @@ std::string why_not_opened(const Options& options, int code, int error_number) {
 
 }  // namespace
 
-// SQLite counts what it has allocated under a lock of the process, for functions that nobody here
-// calls: a tenth of the CPU of its threads. Without effect in a program that began to use SQLite by
-// itself, and may want to know.
+// SQLite counts what it has allocated under a lock of the process, for functions that are not
+// called here: a tenth of the CPU of its threads. Without effect in a program that used SQLite
+// directly before, and may want to know.
 void omit_memory_statistics() noexcept {
   [[maybe_unused]] static const int code = sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 }

@@ -41,7 +41,7 @@ struct Limits {
   std::size_t rows_max = SIZE_MAX;  // one row more is an Error
   Instant deadline = never;         // then it is interrupted
   Duration budget = {};             // or this long after it was first looked at; 0: none
-  const Work* work = nullptr;       // or when nobody waits for this any more
+  const Work* work = nullptr;       // or when no caller waits for this any more
   bool keep_values = false;         // copies parameters, because the rows are read after the call
 };
 
@@ -74,7 +74,7 @@ class Connection {
           const Limits& limits) noexcept;
   int resume(Statement& statement, Outcome& outcome, const Limits& limits) noexcept;
   int run(Command command) noexcept;
-  // Text of our own, without values: pragmas, migrations. Of several statements, all.
+  // Our own text, without values: pragmas, migrations. Of several statements, all.
   int run_text(const char* text) noexcept;
   // Every statement of a text that is not ours (a migration): what the program's statements may not
   // do, it may not do either. The Error has the statement that failed.
@@ -89,7 +89,8 @@ class Connection {
   bool has_deferred_violations() const noexcept;
   // A statement that is only about to run does not notice.
   void interrupt() noexcept { sqlite3_interrupt(handle_); }
-  // Why the last run was interrupted: its time was up; else nobody waits, or interrupt() was said.
+  // Why the last run was interrupted: its time was up; otherwise no caller waits, or interrupt()
+  // was called.
   bool deadline_exceeded() const noexcept { return deadline_exceeded_; }
   // How long run() may wait for a lock of another process from now on.
   void wait_for_locks(Duration wait) noexcept { lock_wait_ = wait; }

@@ -37,7 +37,8 @@ bool lock_whole(int file) {
   return ::fcntl(file, F_OFD_SETLK, &lock) == 0;
 }
 
-// Locked before it has its name, so that nobody finds it without an owner. -1: it cannot be made.
+// Locked before it has its name, so that no process finds it without an owner. -1: it cannot be
+// made.
 int lock_owner_file(const fs::path& folder) {
   const fs::path unnamed = folder / "owner.new";
   const int file = ::open(unnamed.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);

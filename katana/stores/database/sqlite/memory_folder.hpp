@@ -1,4 +1,4 @@
-// MemoryFolder: where a database ':memory:' lies: a folder of its own in memory.
+// MemoryFolder: where a database ':memory:' lies: its own folder in memory.
 //
 // SQLite's own ':memory:' is another database for each connection, and its shared cache has neither
 // a write-ahead log nor snapshots: a reader would fail while a transaction is open. A file on a

@@ -23,7 +23,7 @@ namespace katana::database::sqlite {
 
 // What tests put in the place of threads and clocks. Borrowed; they outlive the database.
 struct TestHooks {
-  Executor* writer = nullptr;   // runs the writer; null: a thread of its own
+  Executor* writer = nullptr;   // runs the writer; null: its own thread
   Executor* readers = nullptr;  // runs long reads; null: `readers` threads
   // With a clock nothing supervises the database but Sqlite::tick(). Null: the machine's.
   std::function<Instant()> clock = {};

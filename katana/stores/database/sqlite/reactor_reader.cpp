@@ -156,7 +156,7 @@ void ReactorReader::at_turn_end() noexcept {
 void ReactorReader::end_turn(Message& message) noexcept {
   auto& self = static_cast<ReactorReader&>(message);
   self.ends_turn_ = false;
-  // One read alone has probably nobody behind it: then the reactor waits at once.
+  // One read alone has probably none behind it: then the reactor waits at once.
   const bool busy = std::exchange(self.reads_this_turn_, 0) > 1;
   if (self.watch_.log_is_long() || !(busy || self.snapshot_kept_)) {
     self.end_snapshot();

@@ -1,4 +1,4 @@
-// ReactorReader: one executor's part of the database: a read connection of its own, the snapshot
+// ReactorReader: one executor's part of the database: its own read connection, the snapshot
 // that its reads share while it is busy, and the works that it hands over when the turn ends.
 //
 // Owns       its connection; works until the turn ends.

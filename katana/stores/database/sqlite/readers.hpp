@@ -38,7 +38,7 @@ class Readers final {
   // Its executor's thread.
   void withdraw(Work& work) noexcept;
   void close(Cursor& cursor) noexcept;
-  // Refuses what waited for too long, takes connections from streams that nobody reads.
+  // Refuses what waited for too long, takes connections from unread streams.
   void tick(Instant now) noexcept;
   // Accepts nothing more, refuses what waits, interrupts what runs. Returns when nothing does.
   void stop() noexcept;

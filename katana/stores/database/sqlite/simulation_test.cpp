@@ -2,7 +2,7 @@
 // and are cancelled, while every message takes as long as chance says.
 //
 // What must hold, whatever the seed: who was told "done" finds it done, at once and at the end; who
-// was told of an error finds nothing done; nobody waits for ever; and the same seed is the same
+// was told of an error finds nothing done; no call waits for ever; and the same seed is the same
 // run.
 #include <gtest/gtest.h>
 
@@ -60,7 +60,7 @@ class Trial {
       if (!scene_.idle()) scene_.step();
       if (scene_.random() % 64 == 0) {
         const auto victim = static_cast<int>(scene_.random() % static_cast<std::uint64_t>(callers));
-        // Cancelled: what it was about to be told, nobody knows.
+        // Cancelled: what it was about to be told is unknown.
         home_of(victim).turn([&] { tasks[static_cast<std::size_t>(victim)].reset(); });
       }
     }

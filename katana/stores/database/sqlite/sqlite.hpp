@@ -58,7 +58,7 @@ class Sqlite final : public Backend {
   Duration timeout_default() const noexcept override { return options_.timeout; }
 
   // What the supervisor does every 20 ms: refuses what waited for too long, and looks after the
-  // file. For tests with a clock of their own.
+  // file. For tests with their own clock.
   void tick() noexcept;
 
  private:

@@ -258,8 +258,8 @@ TEST_F(BrokenGroup, violated_deferred_keys_after_the_first_break_nothing) {
   EXPECT_LE(spent.commits, 2u);
 }
 
-// SQLite draws which of the writes fails in which run. The bound, and that who is acknowledged is
-// there and nobody else, hold for whatever it draws.
+// SQLite draws which of the writes fails in which run. The bound, and that exactly the
+// acknowledged rows are there, hold for whatever it draws.
 TEST_F(BrokenGroup, that_breaks_again_runs_the_rest_singly) {
   open();
   EXPECT_EQ(text(execute("CREATE TRIGGER chance BEFORE INSERT ON t WHEN random() % 8 = 0 BEGIN "
@@ -308,7 +308,7 @@ TEST_F(SqliteTest, while_a_transaction_is_open_other_writes_wait_and_no_longer_t
   EXPECT_EQ(text(refused), "unavailable");
   EXPECT_THAT(refused.error().describe(), HasSubstr("waited 500 ms"));
   EXPECT_EQ(backend_->statistics().refused_waited, 1u);
-  // Held for too long: rolled back, and whoever holds it is told.
+  // Held for too long: rolled back, and its holder is told.
   scene_.pass(seconds(5));
   backend_->tick();
   scene_.run();
@@ -427,7 +427,7 @@ TEST_F(SqliteTest, the_lock_of_another_program_is_waited_for_once_and_then_named
   Options options;
   options.path = folder_ / "c.db";
   options.busy_wait = milliseconds(30);
-  // Each look at the clock takes so long: whoever waits for a lock looks again and again.
+  // Each look at the clock takes so long: a thread that waits for a lock looks again and again.
   std::atomic<std::int64_t> now_ns = 0, look_ns = milliseconds(10).ns;
   options.test_hooks.clock = [&] { return Instant{now_ns += look_ns}; };
   auto created = Sqlite::create(options);

@@ -2,7 +2,7 @@
 // too long.
 //
 // Owns       nothing.
-// Thread     that which holds the queue's mutex.
+// Thread     the one that holds the queue's mutex.
 // Allocates  an Error for each that is refused.
 // Fails      never.
 #pragma once

@@ -16,7 +16,7 @@ Writer::Writer(const Options& options, Watch& watch, const std::function<Instant
       options_(options),
       watch_(watch),
       clock_(clock),
-      // In virtual time nobody comes while the writer waits.
+      // In virtual time no call comes while the writer waits.
       lingering_(options.test_hooks.clock ? Duration{} : spin_for(options.writer_linger)),
       gathering_(options.test_hooks.clock ? Duration{} : spin_for(options.writer_gathers)) {}
 

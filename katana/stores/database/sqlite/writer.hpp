@@ -1,11 +1,11 @@
 // Writer: the one connection that writes, and the works that wait for it.
 //
 // Writes that wait together share one transaction, and are acknowledged together once it is
-// durable. SQLite undoes a statement that fails by itself, so one that violates a constraint
+// durable. SQLite undoes a failed statement without a ROLLBACK, so one that violates a constraint
 // leaves the others alone; one that returns rows has a savepoint besides, because reading its rows
 // may fail after it succeeded. What breaks the whole transaction (an interrupt, INSERT OR ROLLBACK,
 // a deferred foreign key) is left out. Those before it are run once more and committed, those
-// behind it follow in a transaction of their own: a group costs at most three runs of each write,
+// behind it follow in their own transaction: a group costs at most three runs of each write,
 // however many break it, and none had been acknowledged. After a deferred foreign key was violated
 // each write of the group has a savepoint, so the next violation breaks nothing.
 //
@@ -21,7 +21,7 @@
 // Owns       its connection; works from submit() until they are completed or withdrawn.
 // Borrows    options, watch, clock, and the executor that it runs on.
 // Thread     submit, withdraw, roll_back, tick: any. drain: the executor's, never twice at once.
-// Allocates  nothing of its own for a write.
+// Allocates  nothing for a write.
 // Fails      by Outcome::error.
 // Invariant  a write is acknowledged after its commit returned success with the file still under
 //            its name; else it is refused.

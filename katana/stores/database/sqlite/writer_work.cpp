@@ -40,7 +40,7 @@ void Writer::run_group(WorkList& group) noexcept {
       if (!run_once(group, &again, done)) run_again(group, again, done);
     }
   }
-  // After the acknowledgements: nobody waits for it.
+  // After the acknowledgements: no caller waits for it.
   if (!connection_ || connection_->log_pages() == 0) return;
   const bool is_long = connection_->log_pages() >= static_cast<int>(options_.checkpoint_pages);
   watch_.set_log_is_long(is_long);
@@ -82,7 +82,7 @@ bool Writer::run_once(WorkList& group, WorkList* again, Completions& done) noexc
 // others run singly: no work runs more than three times, however many break theirs.
 void Writer::run_again(WorkList& group, WorkList& again, Completions& done) noexcept {
   if (!ensure_connection()) return refuse(group, watch_.error());
-  admits_ = false;  // nobody joins a group that breaks: it has to come to an end
+  admits_ = false;  // no write joins a group that breaks: it has to come to an end
   if (again.empty()) return;
   redone_.add();
   if (!run_once(again, nullptr, done)) {
@@ -100,7 +100,7 @@ void Writer::run_again(WorkList& group, WorkList& again, Completions& done) noex
 }
 
 // What an attempt to take the lock for writing shows. Callers may have less patience than
-// busy_wait, so it is known here since when nobody has had the lock.
+// busy_wait, so it is known here since when the lock has been free.
 void Writer::note_lock(int code) noexcept {
   if (code == SQLITE_DONE) {
     locked_since_ = never;

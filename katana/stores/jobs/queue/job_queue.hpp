@@ -77,7 +77,7 @@ class JobQueue {
                                  const EnqueueOptions& options = EnqueueOptions()) {
     return enqueue_json(transaction, std::move(queue), container::to_json(payload), options);
   }
-  // In a transaction of its own.
+  // In its own transaction.
   template <Described Payload>
   Task<Result<Enqueued>> enqueue(std::string queue, const Payload& payload,
                                  const EnqueueOptions& options = EnqueueOptions()) {

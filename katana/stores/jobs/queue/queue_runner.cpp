@@ -218,8 +218,8 @@ Task<void> QueueRunner::look_after_leases() {
   }
 }
 
-// Nobody else has a job before its handler has had the time to stop: `soon` is when this is asked
-// again after a failure.
+// No other worker gets a job before its handler has had the time to stop: `soon` is when this is
+// asked again after a failure.
 Task<bool> QueueRunner::renew(Duration soon) {
   std::vector<std::int64_t> ids;
   for (Delivery* each = deliveries_.first(); each != nullptr; each = each->next_in_list()) {

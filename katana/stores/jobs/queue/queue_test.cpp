@@ -46,7 +46,7 @@ TEST_F(QueueTest, a_job_of_a_transaction_is_there_when_that_is_committed_and_not
     pass(milliseconds(400));
     ASSERT_TRUE(task.done());
     EXPECT_EQ(task.result(), "");
-    // Nobody polled for it: the claim waited for the end of the transaction.
+    // No poll found it: the claim waited for the end of the transaction.
     EXPECT_EQ(done.size(), commits ? 1u : 0u);
   }
 }

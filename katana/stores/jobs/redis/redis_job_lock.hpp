@@ -13,7 +13,7 @@
 // Thread     any reactor's.
 // Allocates  as the client's calls do.
 // Fails      as JobLock says, with the client's Error. When the outcome of a claim is unknown the
-//            tick is not run, and perhaps by nobody.
+//            tick is not run here, and perhaps nowhere.
 // Invariant  fences of a job grow, by the clocks of the instances that claim its ticks.
 #pragma once
 

@@ -1,5 +1,5 @@
 // Users over SQLite by Drogon and its SQLite client: four readers, one writer, each a connection
-// with a thread of its own; handlers are coroutines.
+// with its own thread; handlers are coroutines.
 //   main_job_drogon --port PORT --database FILE
 #include <drogon/HttpAppFramework.h>
 #include <drogon/orm/DbClient.h>
