@@ -38,7 +38,7 @@ class Backlog {
   bool empty() const noexcept { return first_ == entries_.size(); }
   // Of the entries and of the blocks that they keep.
   std::size_t charged_bytes() const noexcept { return charged_; }
-  // Of the entries alone.
+  // For the entries alone.
   std::size_t list_bytes() const noexcept { return entries_.capacity() * sizeof(Entry); }
 
   // Takes a share of the batch. REQUIRES that `begin` and `size` are within it.

@@ -7,9 +7,9 @@
 // A turn holds bytes_max. Three quarters of it are divided by the number of those who wait when the
 // turn begins: somebody who waits alone gets all of them. The last quarter is kept for those who
 // say little: it is divided by the number of those who spoke in the last turn, and a sender that
-// has said less than its part of it may speak until the turn is full. So a sender that takes every
-// turn as far as it may leaves room for a line of everybody else, in the turn in which the line
-// arrives.
+// has said less than its part of it may speak until the turn is full. Therefore a sender that takes
+// every turn as far as it may leaves room for a line of everybody else, in the turn in which the
+// line arrives.
 //
 // No sender starves: those who wait go on in the order in which they began to, those who were
 // refused before they had said a word in front of those who had. A sender that waits because it
@@ -64,7 +64,7 @@ class Sender {
   bool spent_ = false;            // it has waited since it had its share
 };
 
-// Of one hub.
+// For one hub.
 class FairTurn {
  public:
   explicit FairTurn(std::size_t bytes_max) noexcept { set_bytes_max(bytes_max); }

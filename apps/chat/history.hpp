@@ -25,7 +25,7 @@ namespace katana::chat {
 
 struct Relayed;
 
-// Of each room.
+// For each room.
 struct HistoryOptions {
   std::uint32_t messages_max = 0;     // that who joins is told; 0: there is no history
   std::size_t bytes_max = 64 * 1024;  // of a room

@@ -580,8 +580,8 @@ void Hub::take_from(Relay& relay, bool all) noexcept {
   if (ring) incoming.from->turn_.post(relay.writable_doorbell());
 }
 
-// Of several that have more than a turn holds each gets the same in the next, and one that had to
-// wait without having been asked at all comes first.
+// Among several that have more than a turn holds each gets the same in the next, and one that had
+// to wait without having been asked at all comes first.
 void Hub::ask_those_left() noexcept {
   const auto post = [this](bool asked) {
     for (Relay* const each : left_for_next_turn_) {

@@ -156,7 +156,7 @@ class Hub {
   // the member stays where it is.
   bool join(Member& member, Bytes room);
   Naming rename(Member& member, Bytes name);
-  // Of a room with a history: what was said in it last, if it is known already. After join().
+  // For a room with a history: what was said in it last, if it is known already. After join().
   void recall(Member& member);
   // Takes the member out of its room: nothing more is promised to it.
   void leave(Member& member) noexcept;

@@ -198,7 +198,7 @@ TEST_F(OrdersOfHubTest, after_stop_nothing_is_done_and_nothing_posted) {
   EXPECT_EQ(hub().counters().due.value(), 0U);
 }
 
-// Of a reactor that is a thread.
+// For a reactor that is a thread.
 class MailboxTurn final : public Turn {
  public:
   void defer(Message& message) noexcept override { mailbox.post(message); }

@@ -48,8 +48,8 @@ class Member : private Sender {
   virtual void on_backlog() noexcept = 0;
   // It read too slowly, and is no member any more: it is to be told, and its connection to end.
   virtual void on_too_slow(std::uint64_t messages_dropped) noexcept = 0;
-  // Hub::may_publish() has become true. Of several, the one that has waited longest is told last:
-  // who has itself read in front of others here is read in order.
+  // Hub::may_publish() has become true. Among several, the one that has waited longest is told
+  // last: who has itself read in front of others here is read in order.
   virtual void on_may_publish() noexcept = 0;
   // The other servers have answered: it has the name that it asked for, or not.
   virtual void on_name_decided(Bytes /*name*/, bool /*given*/) noexcept {}

@@ -16,7 +16,7 @@
 
 namespace katana::chat {
 
-// Of one server; its reactors have the same.
+// For one server; its reactors have the same.
 struct ChatOptions {
   Limits limits = {};   // of a line, and of how long a client may be silent
   HubOptions hub = {};  // queues, turns and relays
@@ -38,7 +38,7 @@ class ChatProtocol final : public net::Protocol, private Turn {
   std::size_t session_bytes() const noexcept override;
   net::Session* open(void* memory, net::Connection& connection) noexcept override;
 
-  // Of this reactor; its thread, but for order() and counters().
+  // For this reactor; its thread, but for order() and counters().
   Hub& hub() noexcept { return hub_; }
   // As it was made with.
   const ChatOptions& options() const noexcept { return options_; }

@@ -47,7 +47,7 @@ const Flag* find(std::string_view name, bool has_database) {
   return nullptr;
 }
 
-// Of a flag that there is not. A misspelled name is near to the one that was meant.
+// For a flag that there is not. A misspelled name is near to the one that was meant.
 Error unknown_flag(std::string_view argument, std::string_view name, bool has_database) {
   if (!name.starts_with('-')) {
     return Error(Code::invalid_argument,

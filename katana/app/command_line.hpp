@@ -47,7 +47,7 @@ struct CommandLine {
     set_flags.push_back(std::move(flag));
   }
 
-  // Of the arguments behind the program's name.
+  // For the arguments behind the program's name.
   static Result<CommandLine> parse(std::span<const char* const> arguments,
                                    bool has_database = false);
   static std::string usage(const std::string& name, const std::string& about,

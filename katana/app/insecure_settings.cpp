@@ -15,7 +15,7 @@
 namespace katana::app {
 namespace {
 
-// Of one request or message; more is a lot of memory or disk for one client.
+// For one request or message; more is a lot of memory or disk for one client.
 constexpr std::uint64_t collected_bytes_max = std::uint64_t{64} << 20;
 constexpr std::uint64_t form_bytes_max = std::uint64_t{4} << 30;
 constexpr std::size_t token_bytes_min = 16;

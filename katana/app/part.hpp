@@ -173,7 +173,7 @@ class Parts {
   bool has(std::string_view name) const noexcept;
   std::span<const std::unique_ptr<Part>> all() const noexcept { return parts_; }
 
-  // Of the configuration: their groups, and keys of parts that this project has beside them.
+  // For the configuration: their groups, and keys of parts that this project has beside them.
   config::Additions additions() const;
   // Everything that check() finds wrong.
   Result<void> check() const;

@@ -124,7 +124,7 @@ class Program {
   int print_routes(const CommandLine& line);
   int print_openapi(const CommandLine& line);
   int check_health(const CommandLine& line);
-  // Of a flag that only prints something; none: the program is to run.
+  // For a flag that only prints something; none: the program is to run.
   std::optional<int> answer(const CommandLine& line);
   Result<void> run_start_hooks();
   void run_stop_hooks() noexcept;

@@ -47,7 +47,7 @@ class ProgramSettings {
   virtual void tell_listeners() = 0;  // what subscribed to reloads
 };
 
-// Of one type: Config<Settings>, with the listeners of its reloads.
+// For one type: Config<Settings>, with the listeners of its reloads.
 template <std::derived_from<ApplicationSettings> Settings>
 class SettingsOf final : public ProgramSettings {
  public:

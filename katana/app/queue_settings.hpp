@@ -16,7 +16,7 @@
 
 namespace katana::app {
 
-// Of one queue: what is not said is as the program says.
+// For one queue: what is not said is as the program says.
 struct QueueHandlerSettings {
   bool enabled = true;
   unsigned concurrency = 0;

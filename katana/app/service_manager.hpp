@@ -34,7 +34,7 @@ class ServiceManager {
 
   // From these variables. An Error: one of them is malformed, or the socket cannot be opened.
   static Result<ServiceManager> make(const Variables& variables, int process_id);
-  // Of this process. The children that it starts are not to take them for theirs.
+  // For this process. The children that it starts are not to take them for theirs.
   static Result<ServiceManager> of_this_process();
 
   ServiceManager() = default;  // there is none

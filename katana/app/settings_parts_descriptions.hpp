@@ -77,8 +77,8 @@ KATANA_DESCRIBE(
 
 KATANA_DESCRIBE(
     RestartSettings,
-    (enabled, help("SIGUSR2 has another process of the program serve, which gets the listening "
-                   "sockets, before this one ends; false: the signal does nothing")),
+    (enabled, help("SIGUSR2 starts a new process of the program, which takes over the listening "
+                   "sockets before this one ends; false: the signal does nothing")),
     (program, length(0, 4000),
      help("path of the program that succeeds; empty: the path by which this one was started")),
     (ready_timeout, range(milliseconds(100), seconds(3600)),

@@ -29,7 +29,7 @@ Result<void> add_bus_metrics(metrics::Registry& registry, const bus::Bus& bus); 
 // katana_database_…
 Result<void> add_database_metrics(metrics::Registry& registry, const database::Database& database);
 Result<void> add_log_metrics(metrics::Registry& registry, const log::Log& log);  // katana_log_…
-// Of the whole process: what process.sandbox refused.
+// For the whole process: what process.sandbox refused.
 Result<void> add_sandbox_metrics(metrics::Registry& registry);
 
 // A warning while an output of the log fails or is slow: requests are served all the same.

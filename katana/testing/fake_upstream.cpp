@@ -20,7 +20,7 @@
 namespace katana::testing {
 namespace {
 
-// What is served, and what has come. Of one reactor.
+// What is served, and what has come. For one reactor.
 struct Script {
   std::vector<UpstreamRequest> requests;
   Duration delay = {};

@@ -18,7 +18,7 @@ constexpr auto question_interval = std::chrono::milliseconds(20);
 
 }  // namespace
 
-// Of one reactor; the loop outlives it.
+// For one reactor; the loop outlives it.
 class TestLoop::Upstreams final : public net::Destinations {
  public:
   explicit Upstreams(const TestLoop& loop) noexcept : loop_(loop) {}

@@ -70,7 +70,7 @@ class TestRequest {
   const TestReply::Fields& fields() const noexcept { return fields_; }
   const std::string& content_text() const noexcept { return content_; }
   const std::vector<std::function<void(Group&)>>& providers() const noexcept { return providers_; }
-  // Of the route: the one given, or one with so many parameters at its end.
+  // For the route: the one given, or one with so many parameters at its end.
   Result<std::string> route_pattern(std::size_t path_parameters) const;
 
  private:

@@ -19,7 +19,7 @@
 
 namespace katana::load {
 
-// Of an exponential distribution with mean 1.
+// For an exponential distribution with mean 1.
 double draw_exponential(Random& random) noexcept;
 
 class RatePlan {

@@ -51,7 +51,7 @@ class ServerProcess {
   double cpu_s() const noexcept;
   Usage usage() const;
 
-  // Of a server that was started: from fork() to the ready line, and what it printed up to there.
+  // For a server that was started: from fork() to the ready line, and what it printed up to there.
   double ready_ms() const noexcept { return ready_ms_; }
   const std::string& ready_output() const noexcept { return ready_output_; }
 

@@ -104,7 +104,7 @@ class OutageProgram {
     const std::string reply = ask(path);
     return reply.size() > 12 ? reply.substr(9, 3) : "none";
   }
-  // Of the last call that failed.
+  // For the last call that failed.
   std::string kind() const {
     const std::lock_guard lock(mutex_);
     return kind_;

@@ -43,7 +43,7 @@ struct Identity {
   // "name: value" of each, without the protocol's own.
   std::vector<std::pair<std::string, std::string>> fields() const;
   std::string trace() const { return text + text; }
-  // Of a request that has content.
+  // For a request that has content.
   std::string content(std::size_t size) const;
   // Of a reply that is not a failure.
   std::string reply() const;

@@ -48,7 +48,7 @@ class LimitedService {
  public:
   LimitedService(const ServiceLimits& limits, std::uint64_t seed);
 
-  // Of a world that serves it.
+  // For a world that serves it.
   WorldOptions options();
   // At the end of a turn; each fault once.
   void check(World& world, std::vector<std::string>& faults);

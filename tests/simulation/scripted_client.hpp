@@ -56,7 +56,7 @@ class ScriptedClient {
   void expect_reply() { reader_.expect(false); }
 
   const std::vector<ReceivedReply>& replies() const noexcept { return reader_.replies(); }
-  // Of the last reply; 0 if there is none.
+  // For the last reply; 0 if there is none.
   unsigned status() const noexcept { return replies().empty() ? 0 : replies().back().status; }
   std::string content() const { return replies().empty() ? "" : replies().back().content; }
   const ReplyReader& reader() const noexcept { return reader_; }

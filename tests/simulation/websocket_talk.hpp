@@ -47,7 +47,7 @@ class WebSocketTalk {
   }
 
   const std::vector<std::string>& messages() const { return messages_; }
-  // Of the server's close frame; 0: none came.
+  // For the server's close frame; 0: none came.
   unsigned closed() const { return closed_; }
   bool close_sent() const { return close_sent_; }
   unsigned pings() const { return pings_; }

@@ -95,7 +95,7 @@ class Bridge final : public NameAuthority, private NodeHost, private BatchTap, p
 
   // What its node counts; read from any thread.
   NodeCounters& node_counters() noexcept { return node_.counters(); }
-  // Of the bus; any thread.
+  // For the bus; any thread.
   BridgeCounters& counters() noexcept { return counters_; }
   // The number that this server has now, 0 to 999. Its reactor's thread.
   std::uint16_t slot() const noexcept { return node_.slot(); }

@@ -98,7 +98,7 @@ class Reader {
     get(size);
     return take(size);
   }
-  // Of a person or a room.
+  // For a person or a room.
   Bytes name() noexcept {
     const Bytes found = text();
     if (good_ && (check_text(found) != Refusal::none || !is_name(found))) good_ = false;

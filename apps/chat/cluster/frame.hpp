@@ -35,7 +35,7 @@
 
 namespace katana::chat::cluster {
 
-// Of one run of one server: random, so that no two are the same.
+// For one run of one server: random, so that no two are the same.
 using NodeId = std::uint64_t;
 
 // What the receiver does with each. The frame has the number, so the order stays.

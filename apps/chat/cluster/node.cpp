@@ -15,7 +15,7 @@ constexpr Duration sync_interval = milliseconds(300);
 constexpr Duration snapshot_interval = milliseconds(200);
 constexpr Duration introduction_delay = milliseconds(20);
 constexpr std::size_t outgoing_streams_max = 4096;
-// Of a snapshot: beyond it the rest is not told, and /who is short of it.
+// For a snapshot: beyond it the rest is not told, and /who is short of it.
 constexpr std::size_t parts_max = 4096;
 
 template <class Item, class Bytesof, class Send>

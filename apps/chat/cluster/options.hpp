@@ -23,7 +23,7 @@ constexpr std::uint16_t default_slot(Bytes name) noexcept {
 }
 
 struct ClusterOptions {
-  // Of this run; random, and not 0.
+  // For this run; random, and not 0.
   NodeId id = 0;
   // Of this server, in logs and to choose a slot by: the same after a restart. 1 to 255 bytes.
   std::string name;
@@ -44,7 +44,7 @@ struct ClusterOptions {
   Duration gap_grace = milliseconds(300);
   // Servers, this one included; of another that comes nothing is taken.
   std::uint32_t nodes_max = 128;
-  // Of one other server.
+  // For one other server.
   std::uint32_t rooms_max = 16 * 1024;
   // Names that the others are told of for a room: what /who shows at most.
   std::uint32_t names_max = 100;

@@ -14,7 +14,7 @@ namespace katana::chat {
 
 class ChatBus final : private bus::NatsObserver {
  public:
-  // Null for "" and "memory:": there are no other servers. Else "nats://a,b" or "tls://a,b".
+  // Null for "" and "memory:": there are no other servers. Otherwise "nats://a,b" or "tls://a,b".
   static Result<std::unique_ptr<ChatBus>> open(const std::string& url, const log::Logger& log);
 
   // Usable after start(); lives as long as this.

@@ -24,7 +24,7 @@ struct ChatClusterOptions {
   std::string url = {};
   // Of its subjects: servers with the same prefix on the same bus are one chat.
   std::string prefix = "chat";
-  // Of this server; the same after a restart, and no other's. Empty: "chat:" and the port.
+  // For this server; the same after a restart, and no other's. Empty: "chat:" and the port.
   std::string node = {};
   chat::cluster::ClusterOptions cluster = {};  // id, name and epoch_ms are made
 };

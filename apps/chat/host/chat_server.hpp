@@ -91,7 +91,7 @@ class ChatServer {
   std::uint16_t metrics_port() const noexcept { return metrics_port_; }
   // Likewise; 0 also if there is no such listener.
   std::uint16_t websocket_port() const noexcept { return websocket_port_; }
-  // Of the options; it does not change.
+  // For the options; it does not change.
   ChatBudget budget() const;
   // Of the chat's port, as tcp:// or tls://, because it speaks lines; after start().
   std::string url() const;

@@ -63,7 +63,7 @@ struct Statement {
 // Of the call that `record` is of. Without the dialect's name.
 std::vector<Finding> compare(const Statement& statement, const Record& record,
                              const Description& description);
-// Of the statement alone.
+// For the statement alone.
 std::vector<Finding> judge(const Statement& statement, const Description& description);
 Finding refused(const Statement& statement, const Refusal& refusal);
 

@@ -147,7 +147,7 @@ class SqliteDialect final : public Dialect {
     return column;
   }
 
-  // Of a column of a table: by its declaration, unless a join fills it with nulls.
+  // For a column of a table: by its declaration, unless a join fills it with nulls.
   static void describe_null(ResultColumn& column, const std::string& table,
                             const TableColumn& known, Outline::Range range,
                             const Outline& outline) {

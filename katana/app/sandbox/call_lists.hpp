@@ -207,7 +207,7 @@ inline constexpr int while_starting[] = {
     SYS_listen, SYS_connect, SYS_setresuid, SYS_seccomp, SYS_setrlimit,
 };
 
-// Of a program that runs others.
+// For a program that runs others.
 inline constexpr int of_subprocesses[] = {
     SYS_clone,      SYS_execve,
     SYS_execveat,   SYS_wait4,

@@ -46,7 +46,7 @@ struct LandlockReport {
   bool ports = false;                          // bind and connect are enforced
 };
 
-// Of this kernel: 1 (Linux 5.13) and later; 0: none, or it is disabled.
+// For this kernel: 1 (Linux 5.13) and later; 0: none, or it is disabled.
 int landlock_version() noexcept;
 
 // `version_max`: no more than that is used, for tests.

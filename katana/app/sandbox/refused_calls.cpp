@@ -38,7 +38,7 @@ void set_result(ucontext_t& context, long result) noexcept {
 #endif
 }
 
-// Of a signal handler: no format, no allocation.
+// For a signal handler: no format, no allocation.
 void tell(int number) noexcept {
   char text[128];
   char* end = text;

@@ -21,7 +21,7 @@ Result<void> watch_refused_calls();
 
 // Since the process began.
 std::uint64_t refused_calls() noexcept;
-// Of one number.
+// For one number.
 std::uint64_t refused_calls(int number) noexcept;
 
 // "execve"; empty: not one of those that are worth a name here.

@@ -7,7 +7,7 @@
 //
 // Owns       nothing.
 // Borrows    current_activity, for as long as it is set; Waiting, until the coroutine goes on or
-//            is destroyed. So an activity outlives every coroutine that was begun in it.
+//            is destroyed. Therefore an activity outlives every coroutine that was begun in it.
 // Thread     its own: each has a current_activity.
 // Allocates  never.
 // Fails      never.

@@ -3,7 +3,7 @@
 // What lets a module resume a coroutine where it was suspended without knowing what a reactor is.
 //
 // Owns       nothing: a Message belongs to its sender until run() is called on the executor's
-//            thread, and to the callee then. So posting cannot fail.
+//            thread, and to the callee then. Therefore posting cannot fail.
 // Thread     post() any; everything else the executor's own.
 // Allocates  never.
 // Fails      never.
@@ -60,8 +60,8 @@ class Executor {
   std::uint64_t expected_work() const noexcept { return expected_ - open_ended_; }
 
   // What this executor is at, as a monitor on another thread calls it: the route of a handler.
-  // Null: nothing that has a name. The text outlives the executor. Who reads a site sees all that
-  // the executor wrote before it entered it.
+  // Null: nothing that has a name. The text outlives the executor. A reader of a site sees all
+  // that the executor wrote before it entered it.
   const std::string* site() const noexcept { return site_.load(std::memory_order_acquire); }
   // The executor's own thread. Returns what it was at before.
   const std::string* enter_site(const std::string* site) noexcept {

@@ -1,8 +1,8 @@
 // Mailbox: messages from any thread to one executor.
 //
 // Owns       nothing: a Message belongs to its sender until run() is called by the executor,
-//            and to the callee then. So a mailbox is bounded by the messages its senders hold, and
-//            posting cannot fail.
+//            and to the callee then. Therefore a mailbox is bounded by the messages its senders
+//            hold, and posting cannot fail.
 // Thread     post() any; take_all() the executor's.
 // Allocates  never.
 // Invariant  messages of one sender run in the order in which they were posted.

@@ -77,7 +77,7 @@ class Hmac {
   Hmac& operator=(Hmac&& other) noexcept = default;
   ~Hmac() = default;
 
-  // Of the whole message.
+  // For the whole message.
   Mac of(Bytes message) const noexcept;
   // Compared in constant time. A shorter `mac` is a wrong one.
   bool matches(Bytes message, Bytes mac) const noexcept;

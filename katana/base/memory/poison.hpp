@@ -1,5 +1,6 @@
 // poison() and unpoison(): tell AddressSanitizer which memory of a pool is free, so that its use is
-// reported. Lending: memory that many share, and that one call may look at. Else they are nothing.
+// reported. Lending: memory that many share, and that one call may look at. Otherwise they are
+// nothing.
 //
 // Fails      use of what is poisoned ends the process with a report.
 // Thread     any.

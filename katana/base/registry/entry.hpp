@@ -108,7 +108,7 @@ struct Entry {
   bool alias = false;  // its lifetime is that of what it needs
 };
 
-// Of a callable that is not overloaded: its parameters, and whether calling it changes it.
+// For a callable that is not overloaded: its parameters, and whether calling it changes it.
 template <class F>
 struct Signature : Signature<decltype(&F::operator())> {};
 template <class R, class... P>

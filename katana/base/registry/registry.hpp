@@ -87,7 +87,7 @@ class Registry {
   }
 
   // In the place of the registration of T, whatever makes that: for tests. T keeps its lifetime and
-  // its place among the others. Of several overrides of one T the last counts. seal() fails when
+  // its place among the others. Among several overrides of one T the last counts. seal() fails when
   // nothing registers T.
   template <class T, class F>
   void override_service(F factory, Where where = Where::current()) {

@@ -1,9 +1,9 @@
 // place_reactors(): which CPU each reactor of a process is bound to, by the machine's NUMA nodes.
 //
 // A reactor reaches the memory of its own node faster than that of another, and reactors of one
-// node share caches. So few reactors are kept together on one node, and many are dealt over all of
-// them. Pages are taken from the node of the CPU that touches them first: with a CpuBinding around
-// the making of a reactor its tables are where it will run.
+// node share caches. Therefore few reactors are kept together on one node, and many are dealt over
+// all of them. Pages are taken from the node of the CPU that touches them first: with a CpuBinding
+// around the making of a reactor its tables are where it will run.
 //
 // Thread     any; CpuBinding moves the thread that makes it.
 // Fails      never: what cannot be read is a machine of one node, and a CPU that may not be had is

@@ -1,5 +1,5 @@
-// Bytes: a borrowed run of bytes. Who owns it, and until when, is said by each function that takes
-// or gives one.
+// Bytes: a borrowed run of bytes. Each function that takes or gives one says which side owns it,
+// and until when.
 #pragma once
 
 #include <string_view>

@@ -16,12 +16,12 @@
 //            one priority begin in the order in which they were accepted when there is one worker;
 //            with more of them nearly so.
 //
-// Who is awake. `idle_` counts workers that search for work and workers that are parked. A
+// Awake workers: `idle_` counts workers that search for work and workers that are parked. A
 // thread that adds work wakes a parked worker only if none searches; a searcher that finds
-// something, and was the last one, wakes the next if more is left. So a burst costs its sender one
-// wake, whatever its size, and a busy pool costs it none. A worker that parks counts itself first
-// and then looks once more, and a thread that adds work adds it first and then looks at the count:
-// one of the two sees the other (both in the total order of seq_cst).
+// something, and was the last one, wakes the next if more is left. Therefore a burst costs its
+// sender one wake, whatever its size, and a busy pool costs it none. A worker that parks counts
+// itself first and then looks once more, and a thread that adds work adds it first and then looks
+// at the count: one of the two sees the other (both in the total order of seq_cst).
 //
 // What a worker has claimed and not begun can be stolen by workers that find nothing else, so no
 // job waits behind a long one while somebody is idle.

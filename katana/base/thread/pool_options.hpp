@@ -38,7 +38,7 @@ struct JobOptions {
   std::stop_token cancel = {};
 };
 
-// Of a job that a coroutine awaits; its token is its own argument (see run.hpp).
+// For a job that a coroutine awaits; its token is its own argument (see run.hpp).
 // WhenFull::wait would block the executor.
 struct RunOptions {
   Priority priority = Priority::normal;  // of its queue among those of the pool

@@ -468,7 +468,8 @@ TEST(Pool, the_worker_of_an_idle_pool_is_never_woken) {
   wait_until([&] { return status_of(worker, "voluntary_ctxt_switches") != before; });
 }
 
-// Else SIGTERM could end the process instead of beginning the drain of a server beside the pool.
+// Otherwise SIGTERM could end the process instead of beginning the drain of a server beside the
+// pool.
 TEST(Pool, no_thread_of_it_takes_a_signal_of_the_program) {
   const auto pool = make_pool({.name = "quiet", .threads_min = 2});
   const auto later = pool->after(seconds(3600), [] {});

@@ -12,7 +12,7 @@ namespace {
 // A claim is a batch: one exchange on the shared head for so many jobs.
 constexpr std::size_t claim_max = 32;
 static_assert(claim_max <= Claim::count_limit);
-// Of several workers each leaves the others their part, and half of it for who comes next.
+// Among several workers each leaves the others their part, and half of it for who comes next.
 constexpr std::size_t claim_share = 2;
 // A claim whose owner is in a long job must not wait until the lane is empty: so often a worker
 // first looks for one that is this far behind the lane's head.

@@ -10,7 +10,7 @@
 //            cancelled; one that runs finishes on its own, and its outcome is dropped.
 //
 // g++ 12 destroys some temporaries of a co_await expression twice when the coroutine is destroyed
-// there: lambdas and aggregates that have something to destroy (decision 0018). So what
+// there: lambdas and aggregates that have something to destroy (decision 0018). Therefore what
 // run() takes directly has nothing to destroy, and does not compile otherwise; a lambda that
 // captures a string or a shared_ptr is named first, and given:
 //

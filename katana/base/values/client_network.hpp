@@ -11,7 +11,7 @@
 // Fails      never: a text that is no address stands for itself.
 // Invariant  an IPv4 address is one client in each form that it comes in: as itself, mapped
 //            (RFC 4291 §2.5.5.2), behind a translator (64:ff9b::/96, RFC 6052 §2.1), and as 6to4
-//            (2002::/16, RFC 3056 §2). So all that counts clients agrees who they are.
+//            (2002::/16, RFC 3056 §2). Therefore all that counts clients agrees who they are.
 #pragma once
 
 #include "katana/base/text/bytes.hpp"

@@ -33,7 +33,7 @@ namespace katana {
 // A media type, or a range of them, as an argument of a template: "text/csv", "text/*".
 template <std::size_t size>
 struct MediaTypeText {
-  // Of a literal.
+  // For a literal.
   consteval MediaTypeText(const char (&literal)[size]) {
     std::copy_n(literal, size, text.begin());
     std::size_t slashes = 0;

@@ -42,7 +42,7 @@ class Network {
   constexpr bool is_local() const noexcept { return is_local_; }
   const IpAddress& first() const noexcept { return first_; }
   IpAddress last() const noexcept;
-  // Of the prefix: 0 to 32 of IPv4, 0 to 128 of IPv6.
+  // For the prefix: 0 to 32 of IPv4, 0 to 128 of IPv6.
   unsigned bits() const noexcept { return bits_; }
   // 0.0.0.0/0 contains the addresses of IPv4 and ::/0 those of IPv6, and neither the other's.
   bool contains(const IpAddress& address) const noexcept;

@@ -62,8 +62,8 @@ class Patch {
     return value_.emplace();
   }
 
-  // Absent: `member` stays. Null: it becomes empty, which REQUIRES a std::optional. Else it becomes
-  // the value; a described struct that is no `T` has the value applied to its members.
+  // Absent: `member` stays. Null: it becomes empty, which REQUIRES a std::optional. Otherwise it
+  // becomes the value; a described struct that is no `T` has the value applied to its members.
   template <class M>
   void apply_to(M& member) const;
 

@@ -58,7 +58,7 @@ struct OptionalOf<std::optional<T>> {
   using Value = T;
   static constexpr bool is_optional = true;
 };
-// Of a merge patch: absent, null, or a value (base/values/patch.hpp).
+// For a merge patch: absent, null, or a value (base/values/patch.hpp).
 template <class T>
 class Patch;
 // Whether T is a Patch.

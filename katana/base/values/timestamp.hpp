@@ -40,7 +40,7 @@ class VirtualWallClock {
   virtual Timestamp current_time() const noexcept = 0;
   VirtualWallClock(const VirtualWallClock&) = delete;
   VirtualWallClock& operator=(const VirtualWallClock&) = delete;
-  // Of this thread; null: the system's clock.
+  // For this thread; null: the system's clock.
   static const VirtualWallClock* present() noexcept { return present_; }
 
  protected:

@@ -4,9 +4,9 @@
 // (a x + b) mod 2^128, of which the upper half (Dietzfelbinger 1996): whatever words somebody
 // chooses who does not know a and b, the hashes of two of them are independent and uniform, so n of
 // them meet in m places no more often than by chance. It is linear, though: who learned, by time,
-// that two words meet would know a whole progression that does. So a bijection that is not linear
-// follows, which keeps what was said of two words and leaves nothing of the progression. For who
-// sees hashes it is no secret; KeyedHash is made for more.
+// that two words meet would know a whole progression that does. Therefore a bijection that is not
+// linear follows, which keeps what was said of two words and leaves nothing of the progression. For
+// who sees hashes it is no secret; KeyedHash is made for more.
 //
 // Owns       its key.
 // Thread     a value.

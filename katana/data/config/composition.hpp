@@ -73,7 +73,7 @@ class Composition {
 
   // An Error if a group has the name of a member or of another group.
   Result<void> check() const;
-  // Of a Value.
+  // For a Value.
   const Group& group() const noexcept { return group_; }
   Shape shape() const;
   // Null: the defaults.

@@ -16,7 +16,7 @@
 // Allocates  at load() and reload().
 // Fails      load() and reload() give one Error that lists everything that is wrong, each with its
 //            file and line, variable or flag. After a reload that failed everything is as before.
-// Invariant  only what is marked reloadable, or lies in a group that is, changes by a reload.
+// Invariant  a reload changes only reloadable members, and members of reloadable groups.
 //            Secrets are in no text that this gives.
 #pragma once
 

@@ -51,7 +51,7 @@ void read_scalar(Reading& reading, const Node& node, const ScalarType& type, voi
   reading.problem(node, "expected " + words);
 }
 
-// Of a list or a dictionary.
+// For a list or a dictionary.
 void read_container(Reading& reading, const Node& node, const Type& type, void* value,
                     const Said& said, const Shape& shape) {
   const bool is_list = type.kind == Type::Kind::list;

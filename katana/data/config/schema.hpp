@@ -16,7 +16,7 @@
 
 namespace katana::config {
 
-// Of a described struct.
+// For a described struct.
 std::string json_schema(const Type& type, Bytes title);
 template <Described T>
 std::string json_schema(Bytes title) {

@@ -76,7 +76,7 @@ struct ScalarType {
   std::string (*words)(const ScalarType& type);
   // The value of `type` in JSON Schema; empty: it is one of `names`.
   Bytes schema_type = {};
-  // Of an enumeration.
+  // For an enumeration.
   std::span<const EnumeratorValue> names = {};
   std::size_t size = 0;
 };

@@ -27,7 +27,7 @@ namespace katana::config {
 // What stands between the keys of a path.
 inline constexpr Bytes variable_separator = "__";
 
-// Of a variable with the prefix: the keys that it names, or why it names none.
+// For a variable with the prefix: the keys that it names, or why it names none.
 struct VariableKeys {
   std::vector<std::string> path = {};  // the outermost group comes first; empty: `words` says why
   std::string words = {};              // empty: the path is meant, whether it leads anywhere or not

@@ -8,8 +8,8 @@
 //
 // An integer has no fraction and fits the member: 1.0 and 1e2 are integers, as in JSON Schema.
 // Only std::optional takes null. Names come at most once. Text must be UTF-8. A number that no
-// member can hold is a finding, never rounded or wrapped. Members that are passed over are judged
-// as well: what is accepted is JSON.
+// member can hold is a finding, never rounded or wrapped. Ignored members are validated, too:
+// all accepted input is JSON.
 //
 // Borrows    the text, for the call.
 // Thread     any: a parser for each.

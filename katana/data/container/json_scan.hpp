@@ -46,7 +46,7 @@ bool unescape_string(const char* at, std::string& to);
 
 // Whether `token` is a number of JSON, whatever its size.
 bool is_json_number(Bytes token) noexcept;
-// Of a number: whether it is an integer. "-0" is none, because integers have no such zero.
+// For a number: whether it is an integer. "-0" is none, because integers have no such zero.
 bool is_json_integer(Bytes number) noexcept;
 // A number without a fraction, however it is written: "1.0", "1e2". The sign and what follows it;
 // nothing: it has a fraction. Beyond 64 bits `magnitude` is nothing. REQUIRES is_json_number().

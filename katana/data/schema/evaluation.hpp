@@ -82,7 +82,7 @@ class Evaluation {
   Evaluation(container::Findings& findings, StepBudget& budget)
       : findings_(findings), budget_(budget) {}
 
-  // True: it holds. Else the findings say where it does not. Once.
+  // True: it holds. Otherwise the findings say where it does not. Once.
   bool run(const Node& node, const View& instance) {
     const bool fits = evaluate(node, instance, nullptr);
     return fits && !is_stopped_;

@@ -237,7 +237,7 @@ class TreeReader {
     return code;
   }
 
-  // Of a character that text can have.
+  // For a character that text can have.
   std::optional<char32_t> hexadecimal(std::size_t least, std::size_t most) {
     char32_t code = 0;
     std::size_t count = 0;

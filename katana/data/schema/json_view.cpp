@@ -222,7 +222,7 @@ struct Parser {
   }
 };
 
-// Of a number that no double holds: it is too near to 0 rather than too far from it.
+// For a number that no double holds: it is too near to 0 rather than too far from it.
 bool is_tiny(Bytes number) noexcept {
   const std::size_t exponent_at = std::min(number.find_first_of("eE"), number.size());
   const Bytes digits = number.substr(0, exponent_at);

@@ -52,7 +52,7 @@ class Schema {
   // Of that place in the document, a JSON pointer (RFC 6901), such as "/components/schemas/User".
   static Result<Schema> compile_at(container::Value document, Bytes pointer, Options options = {});
 
-  // Of several places in it, in their order: they share what they refer to, and the document.
+  // Among several places in it, in their order: they share what they refer to, and the document.
   static Result<std::vector<Schema>> compile_each(container::Value document,
                                                   std::span<const std::string> pointers,
                                                   Options options = {});

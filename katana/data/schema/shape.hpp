@@ -41,7 +41,7 @@ class Shape {
 };
 
 // What a text stands for, as one of `types`: "7" is the number where one is taken, and "true" the
-// boolean; "" is null where no string is. Else it is the text.
+// boolean; "" is null where no string is. Otherwise it is the text.
 container::Value value_of_text(Bytes text, std::uint8_t types);
 
 }  // namespace katana::schema

@@ -65,7 +65,7 @@ class ValueView {
     if (const auto* const list = value_->get_list()) return list->size();
     return value_->as_object().size();
   }
-  // Of an array or object: no other one has it.
+  // For an array or object: no other one has it.
   std::uint64_t identity() const noexcept {
     return static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(value_));
   }

@@ -93,8 +93,8 @@ bool Call::is_full() const noexcept {
   return streams_ && response_.content_.size() >= context_.options().stream_bytes_max;
 }
 
-// So much is unread that the server may wait for the reader: with HTTP/2 it may send again once
-// half of the window is read.
+// At this many unread bytes the server may wait for the reader: with HTTP/2 it may send again
+// once half of the window is read.
 bool Call::is_behind() const noexcept {
   return streams_ && response_.content_.size() >= context_.options().stream_bytes_max / 2;
 }

@@ -47,7 +47,7 @@ struct DigestChallenge {
 
 // The strongest Digest challenge that can be answered, of all WWW-Authenticate fields.
 std::optional<DigestChallenge> find_digest_challenge(const Response& response);
-// Of one field.
+// For one field.
 std::vector<DigestChallenge> parse_digest_challenges(Bytes value);
 
 // What an answer is made of, beside its challenge (RFC 7616 §3.4).

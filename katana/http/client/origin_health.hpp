@@ -48,7 +48,7 @@ class CircuitBreaker {
 
   // May a request be sent? If not, the Error says until when; `origin` names it.
   Result<Pass> admit(const BreakerOptions& options, const std::string& origin, Instant now);
-  // Of a request that was admitted. Returns whether it has opened the breaker.
+  // For a request that was admitted. Returns whether it has opened the breaker.
   bool note(const BreakerOptions& options, Pass pass, Outcome outcome, Instant now) noexcept;
   State state() const noexcept { return state_; }
 

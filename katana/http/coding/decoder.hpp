@@ -19,7 +19,7 @@ namespace katana::coding {
 
 // How much a decoder gives for what it is given. Beyond it the content is refused.
 struct DecoderLimits {
-  // Of the decoded content.
+  // For the decoded content.
   std::uint64_t bytes_max = 8 * 1024 * 1024;
   // Decoded bytes for each coded one, beyond the first `ratio_free_bytes` decoded ones. Text seldom
   // shrinks to less than a tenth; deflate cannot go beyond 1,032, brotli and zstd far.

@@ -62,9 +62,9 @@ class EventLog {
   EventLog(const Limits& limits, std::string epoch);
 
   // ---- events
-  // Of a topic of one process. Its number.
+  // For a topic of one process. Its number.
   std::uint64_t add(const Event& event);
-  // Of a stream. `is_anew`: sequences began anew, and the gap was added. False: it is here.
+  // For a stream. `is_anew`: sequences began anew, and the gap was added. False: it is here.
   bool add_stored(const Event& event, std::uint64_t sequence, Timestamp stored_at, bool is_anew);
   // 0: an unknown number.
   void add_gap(std::uint64_t lost);

@@ -119,7 +119,7 @@ class EventTopic {
   // The number of the event, from 1: its id is "EPOCH-NUMBER". With a bus 0: the stream numbers it,
   // and the event is kept until the stream has it (bus::Streams::submit()).
   Result<std::uint64_t> publish(const Event& event);
-  // Of a topic with a bus: takes over what its stream has, and what comes, until the reactor
+  // For a topic with a bus: takes over what its stream has, and what comes, until the reactor
   // drains. On one reactor of the process; its frame, once.
   Task<void> follow();
   // Returns 200 with a stream of all events, whatever their keys. It ends when the client leaves or

@@ -10,7 +10,7 @@
 
 namespace katana {
 
-// Of a path's last segment: "site.css" is text/css; charset=utf-8. Ignores case.
+// For a path's last segment: "site.css" is text/css; charset=utf-8. Ignores case.
 Bytes media_type_of(Bytes path) noexcept;
 
 // What follows the last dot of the last segment, without it; empty when there is none, or when the

@@ -22,7 +22,7 @@ class FormBuilder {
  public:
   explicit FormBuilder(const FormLimits& limits) noexcept : limits_(limits) {}
 
-  // Nothing: go on. Else why not.
+  // Nothing: go on. Otherwise why not.
   std::optional<Reply> on_event(http::MultipartEvent event, const http::MultipartReader& reader) {
     using Event = http::MultipartEvent;
     if (event == Event::part) begin(reader.part());

@@ -36,7 +36,7 @@ namespace detail {
 
 class ContentDecoder {
  public:
-  // What a request's Content-Encoding asks for; null: nothing is to be decoded. Else a Reply.
+  // What a request's Content-Encoding asks for; null: nothing is to be decoded. Otherwise a Reply.
   static std::expected<std::unique_ptr<ContentDecoder>, Reply> make(
       const http::Head& head, const DecompressionOptions& options, std::uint64_t bytes_max);
 

@@ -94,7 +94,7 @@ class Dispatcher final : public session::RequestHandler {
 
   const detail::BuiltService& service_;
   std::unique_ptr<char[]> path_;
-  // Of the request being served; kept, because clearing it costs more than filling it.
+  // For the request being served; kept, because clearing it costs more than filling it.
   PathParameters parameters_;
 };
 

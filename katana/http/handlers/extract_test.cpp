@@ -91,7 +91,7 @@ TEST(ParseText, an_error_does_not_repeat_all_of_a_long_text) {
 
 // ---- path parameters, through a route ----
 
-// Of a problem document.
+// For a problem document.
 struct Detail {
   std::string detail;
 };

@@ -213,7 +213,7 @@ Reply refuse_for_memory();
 // What a value that was made of the content has for each byte of that, where its type does not say
 // what it has: a list of digits takes as much.
 inline constexpr std::size_t unknown_bytes_each = 40;
-// So much is not refused, however little memory there is: it is what any request takes.
+// This much is never refused, however little memory there is: any request takes it.
 inline constexpr std::size_t parameter_bytes_granted = 4096;
 
 // On the heap, of a parameter that a handler has while it is suspended.

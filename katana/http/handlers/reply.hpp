@@ -211,7 +211,7 @@ class Reply {
   bool content_stays() const noexcept { return content_stays_; }  // it is a Literal
   bool closes() const noexcept { return close_; }                 // close() was called
   bool invalid() const noexcept { return (flaws_ & is_invalid) != 0; }
-  // Of an invalid reply: what is wrong with it, and what would be right.
+  // For an invalid reply: what is wrong with it, and what would be right.
   std::string mistake() const;
   // The error that the reply stands for, as problem(error) keeps it; null: none is kept.
   const Error* cause() const noexcept;

@@ -16,10 +16,10 @@
 // Allocates  from the recycler.
 // Fails      read() throws std::runtime_error for content that decompression() cannot decode: a
 //            handler that lets it pass before begin() has it answered with 400 or 413. So does
-//            for_each(), which also throws what its callable throws. Else never: when the client
-//            leaves, sends malformed content or is too slow, the coroutine is destroyed where it
-//            waits. A handler that throws before begin() is answered with 500; later the connection
-//            is reset.
+//            for_each(), which also throws what its callable throws. Otherwise never: when the
+//            client leaves, sends malformed content or is too slow, the coroutine is destroyed
+//            where it waits. A handler that throws before begin() is answered with 500; later the
+//            connection is reset.
 // Invariant  the client is read only as fast as the handler asks, and written only as fast as it
 //            reads.
 #pragma once

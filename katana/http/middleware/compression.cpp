@@ -150,8 +150,8 @@ class Compressor {
   }
 
  private:
-  // A page of another site that sends guesses with the user's cookies, and sees how long replies
-  // are (BREACH), gets them as they are. What browsers are too old to say is left to form tokens.
+  // Compression can leak secrets to another site (BREACH), so cross-site requests with the
+  // user's cookies get uncompressed replies. Form tokens protect users of old browsers.
   bool tells_a_secret(const RequestView& request, session::Exchange& exchange) const {
     if (options_.cross_site_secrets) return false;
     const auto site = request.field("Sec-Fetch-Site");

@@ -90,7 +90,7 @@ class HttpCache {
   std::size_t invalidate(Bytes path) const;
   void clear() const;
   HttpCacheStatistics statistics() const;
-  // Of the memory behind it; REQUIRES options that are right.
+  // For the memory behind it; REQUIRES options that are right.
   cache::Statistics memory() const;
 
  private:

@@ -40,7 +40,7 @@ void SheddingControl::end_window(Instant now) noexcept {
 
 namespace {
 
-// Of one reactor; told when its turns end.
+// For one reactor; told when its turns end.
 class ReactorShedding final : public net::Attachment, private Message {
  public:
   ReactorShedding(net::Reactor& reactor, const LoadSheddingOptions& options)

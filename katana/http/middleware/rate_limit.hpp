@@ -52,7 +52,7 @@ namespace detail {
 
 struct RateRules;
 
-// Of the client's address; see RateLimitOptions::key.
+// For the client's address; see RateLimitOptions::key.
 Text client_key(const RequestView& request, session::Exchange& exchange);
 
 }  // namespace detail

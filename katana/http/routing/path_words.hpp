@@ -82,7 +82,7 @@ inline constexpr std::uint64_t first_factor = 0xa0761d6478bd642f;
 inline constexpr std::uint64_t last_factor = 0xe7037ed1a0b428db;
 inline constexpr std::uint64_t middle_factor = 0x8ebc6af09c88c6e3;
 
-// Of a path of at most key_bytes.
+// For a path of at most key_bytes.
 inline std::uint64_t hash_of(const RouteKey& key) noexcept {
   return fold_product(key.first ^ first_factor, key.last ^ key.size ^ last_factor);
 }

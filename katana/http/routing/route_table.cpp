@@ -26,10 +26,10 @@
 // endpoints that fit in the order of specificity.
 //
 // Work. A node is reached in one way only, and at one place of a given path: the place follows from
-// how many segments lie before it. So no walk visits a node twice, whatever it turns back from, and
-// there is nothing to memoise. Work that doubles with each segment takes a tree that does, and the
-// tree is the application's to write, never the client's. node_visits_max() is the worst case of a
-// tree: of the literal children only one can go with the next byte, so
+// how many segments lie before it. Therefore no walk visits a node twice, whatever it turns back
+// from, and there is nothing to memoise. Work that doubles with each segment takes a tree that
+// does, and the tree is the application's to write, never the client's. node_visits_max() is the
+// worst case of a tree: of the literal children only one can go with the next byte, so
 //
 //   visits(node) = 1 + max(visits(literal children)) + visits(parameter child) + visits(rest child)
 

@@ -46,9 +46,9 @@ struct RouteMatch {
 //
 // Which route: of all patterns that fit the path, the most specific one that serves the method.
 // Specificity is compared segment by segment from the left: literal, then parameter with text
-// behind it, the longest text first, then parameter, then rest. So a general pattern still serves
-// the methods that a more specific one lacks, and only a method that no fitting pattern serves is
-// method_not_allowed, `allowed` being what they serve together.
+// behind it, the longest text first, then parameter, then rest. Therefore a general pattern still
+// serves the methods that a more specific one lacks, and only a method that no fitting pattern
+// serves is method_not_allowed, `allowed` being what they serve together.
 //
 // Which methods a pattern serves: those added; HEAD by the GET route unless HEAD was added; every
 // other method, extensions included, by the any-method route if there is one. Without an OPTIONS or

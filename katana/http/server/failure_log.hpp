@@ -58,7 +58,7 @@ class FailureLog final : public FailureObserver {
     std::uint32_t written = 0;
     std::uint64_t left_out = 0;
   };
-  // Nullopt: not this one. Else how many were left out before it.
+  // Nullopt: not this one. Otherwise how many were left out before it.
   std::optional<std::uint64_t> admit(std::string kind);
   void record(const Failure& failure);
   void call_hook(const Failure& failure) noexcept;

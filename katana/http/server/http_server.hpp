@@ -74,7 +74,7 @@ class HttpServer {
   EngineKind engine() const noexcept;
   unsigned reactor_count() const noexcept;
   net::MemoryBudget memory_budget() const;
-  // With `pin`, the CPUs of the reactors in their order: "0 (node 0), 1 (node 0)". Else empty.
+  // With `pin`, the CPUs of the reactors in their order: "0 (node 0), 1 (node 0)". Otherwise empty.
   const std::string& placement() const noexcept;
   // "http://127.0.0.1:8080", "https://[::1]:8443"
   std::string url() const;

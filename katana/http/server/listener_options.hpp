@@ -31,7 +31,7 @@ struct ListenerOptions {
   // Numeric, or "unix:PATH" for a Unix socket; see http/server/unix_socket.hpp.
   std::string address = "127.0.0.1";
   std::uint16_t port = 0;  // 0: the kernel chooses; of a Unix socket none
-  // Of a Unix socket: who may connect (octal), and whose it is, as chown(1) takes it: "USER",
+  // For a Unix socket: who may connect (octal), and whose it is, as chown(1) takes it: "USER",
   // "USER:GROUP" or ":GROUP", names or numbers; empty: the user and the group of the process.
   std::string mode = "0660";
   std::string owner = {};

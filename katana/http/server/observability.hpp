@@ -77,8 +77,8 @@ class Observability {
   // From here on /ready answers 503. Any thread.
   void announce_drain() noexcept;
 
-  // Asks every reactor for its figures. Who wants to know whether all of them live looks at what
-  // comes back. Any thread.
+  // Asks every reactor for its figures. A caller that needs to know whether all of them live
+  // compares the answers. Any thread.
   std::vector<std::shared_ptr<ReactorStatus>> ask_reactors();
 
   // For HttpServer: a probe for its next reactor.

@@ -1,8 +1,8 @@
 // Operations: who is shown the pages of those who run the server: figures, checks, log lines.
 //
 // An address does not tell an operator from a stranger: behind a proxy or a tunnel every stranger
-// comes from an address of this machine. So the pages are shown by what the operator has set up for
-// them, and by nothing that a request says of itself:
+// comes from an address of this machine. Therefore the pages are shown by what the operator has set
+// up for them, and by nothing that a request says of itself:
 //
 //   their own listener   there alone
 //   a token                   with the token
@@ -113,7 +113,7 @@ class OperationsGuard {
   Middleware pages() const;
   // For /health and /ready: anybody may know whether, and who passes also why.
   Middleware details() const;
-  // Of the program's own routes: they are not served on the operations' listener, and with `hosts`
+  // For the program's own routes: they are not served on the operations' listener, and with `hosts`
   // for names of the server alone: what the request itself calls the server, and what a trusted
   // proxy says that the client called it, have to be names of it.
   Middleware application() const;

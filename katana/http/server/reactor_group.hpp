@@ -48,8 +48,8 @@ struct ReactorGroupOptions {
   // on any thread; it uses no descriptor.
   std::function<void()> on_closing = {};
   std::function<void()> on_reload = {};  // SIGHUP; none: it is left alone
-  // SIGUSR2, unless the group ends already; none: it is left alone. Of several groups in a process
-  // one is called.
+  // SIGUSR2, unless the group ends already; none: it is left alone. Among several groups in a
+  // process one is called.
   std::function<void()> on_restart = {};
   // The last thing before the process ends because these reactors are stuck. By their numbers.
   std::function<void(const std::vector<unsigned>&)> on_stuck = {};

@@ -26,7 +26,7 @@ struct RestartOptions {
   bool enabled = false;
   std::string program = {};  // that succeeds this one; empty: the path by which this was started
   Duration ready_timeout = seconds(30);  // a successor that is not ready then is ended
-  // Of the program that ends: for so long a connection that is idle may still begin a request.
+  // For the program that ends: for so long a connection that is idle may still begin a request.
   Duration idle = seconds(2);
   // Over so long WebSockets are told to come back (1012). Less than drain_timeout.
   Duration spread = seconds(5);
@@ -39,7 +39,7 @@ struct ReplacementCommand {
   Duration ready_timeout = seconds(30);  // then it is killed
 };
 
-// Of this process: its arguments, and the path by which it was started, not the file that this led
+// For this process: its arguments, and the path by which it was started, not the file that this led
 // to: a new release is found behind it. `program`: a path in its place; empty: none.
 Result<ReplacementCommand> command_of_this_process(const std::string& program);
 

@@ -53,7 +53,7 @@ class UnixSocket {
   UnixSocket& operator=(UnixSocket&&) = delete;
 
   int socket() const noexcept { return socket_; }  // the descriptor; listening
-  // Of an adopted one: the file is this one's from here on, and removed with it.
+  // For an adopted one: the file is this one's from here on, and removed with it.
   void take_file() noexcept { file_ = adopted_ != 0 ? std::exchange(adopted_, 0) : file_; }
   // The file is the next program's.
   void leave_file() noexcept { file_ = 0; }

@@ -45,7 +45,7 @@ class Http2WebSocket final : private WebSocketCarrier {
   bool has_unsent() const noexcept { return !own_outbox_.empty(); }
   // Of what is unsent, as last told to the session of the connection.
   std::size_t noted_bytes() const noexcept { return noted_bytes_; }
-  // Of a message that is not complete.
+  // For a message that is not complete.
   std::size_t held_bytes() const noexcept { return session_->held_bytes(); }
   // Of it, what is charged to the reactor's memory, with what is unsent of shared messages; what
   // waits for the session; and the blocks of what is unsent.

@@ -59,7 +59,7 @@ struct HttpOptions {
   Duration half_close_grace = seconds(1);
   // When draining, how long an idle connection may still begin a request.
   Duration drain_idle = milliseconds(250);
-  // Of the connections that become WebSocket ones.
+  // For the connections that become WebSocket ones.
   WebSocketOptions websocket = {};
   // Proxies of ours: what they say of the client, in the headers that `forwarded` and
   // `forwarded_parts` name, is believed (http/session/client.hpp). Empty: none is. Name what the

@@ -7,8 +7,8 @@
 //                                     place among the client's requests, its stream, its charge
 //                                     in the memory budget, moves to the state
 //
-// So no task that a request began runs outside of the limits which admitted the request: the last
-// share that goes ends the count, and nothing else does.
+// Therefore no task that a request began runs outside of the limits which admitted the request: the
+// last share that goes ends the count, and nothing else does.
 //
 // Owns       the state what derives from it keeps, and the places.
 // Thread     its reactor's. A share does not go to another thread.
@@ -67,7 +67,7 @@ class RequestState {
     return read_fields_;
   }
 
-  // Of the exchange that has ended.
+  // For the exchange that has ended.
   RequestPlaces places;
   // For the state itself, once the exchange has ended. What tasks hold they charge themselves.
   HeldCharge charge;

@@ -98,7 +98,7 @@ class WebSocketPost : public std::enable_shared_from_this<WebSocketPost> {
   const std::size_t bytes_max_;
   std::vector<Entry> entries_;
   std::vector<std::uint32_t> free_;
-  // Of a topic on this reactor.
+  // For a topic on this reactor.
   struct Subscribers {
     std::vector<std::uint32_t> entries;                         // indices
     std::optional<bus::Subscription> elsewhere = std::nullopt;  // to what other processes publish

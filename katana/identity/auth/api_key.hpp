@@ -33,9 +33,9 @@ struct ApiKeyRecord {
   std::string id = {};    // of the Principal; empty: the prefix
   // Of the Principal, for people.
   std::string name = {};
-  // Of the Principal.
+  // For the Principal.
   std::vector<std::string> roles = {};
-  // Of the Principal.
+  // For the Principal.
   std::vector<std::string> scopes = {};
   // At and after it the key is refused; nothing: never.
   std::optional<Timestamp> expires_at = {};

@@ -45,7 +45,7 @@ struct BearerOptions {
   // Where roles are found among the claims, a JSON pointer: "/roles", "/realm_access/roles".
   std::string roles = "/roles";
   std::string scopes = "/scope";  // text with spaces between them, or a list
-  // Of each reactor. 0: no token is kept.
+  // For each reactor. 0: no token is kept.
   std::size_t cached_tokens_max = 1024;
   std::size_t cached_bytes_max = 4 * 1024 * 1024;
   // Told why a token was refused, for the log; on the thread of the request.

@@ -147,7 +147,7 @@ Task<Result<void>> claim_key(std::shared_ptr<State> state, std::shared_ptr<Claim
   co_return {};
 }
 
-// Of a request that nothing came of: another one with its key is carried out at once.
+// For a request that nothing came of: another one with its key is carried out at once.
 Task<Result<void>> give_back(std::shared_ptr<State> state, Claim claim) {
   const Duration limit = state->options.store_timeout;
   const Result<void> released = co_await net::with_timeout(state->store->release(claim), limit);

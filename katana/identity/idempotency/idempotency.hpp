@@ -23,8 +23,8 @@
 // The key of a request whose client left before its handler began is free at once.
 //
 // Exactly once is promised where the handler keeps its reply in the transaction of its work
-// (database/key_table.hpp). Else a process that dies between the two, or a handler whose time is
-// up, lets the next request with the key be carried out again, once the lease has ended.
+// (database/key_table.hpp). Otherwise a process that dies between the two, or a handler whose time
+// is up, lets the next request with the key be carried out again, once the lease has ended.
 //
 // Owns       its options, and a share of the store.
 // Thread     any; requests on their reactor's.

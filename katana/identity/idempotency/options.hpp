@@ -32,14 +32,14 @@ struct Options {
   bool bare_keys = true;
   // How long a reply is repeated; then the key is a new one.
   Duration kept = seconds(24 * 3600);
-  // Of a reply's content; a larger one is sent, and not kept.
+  // For a reply's content; a larger one is sent, and not kept.
   std::size_t reply_bytes_max = std::size_t{64} << 10;
   // Replies of these, and all of 5xx, are not kept: the same request may go better later. The key
   // is free again.
   std::vector<unsigned> released_statuses = {401, 403, 408, 409, 425, 429};
   // Of fields of a reply, which are not kept.
   std::vector<std::string> fields_left_out = {"set-cookie"};
-  // Of one call of the store.
+  // For one call of the store.
   Duration store_timeout = seconds(5);
   // What a request whose handler has no timeout may take before its key is free again. Of others
   // it is their timeout, and a little more.

@@ -49,7 +49,7 @@ std::optional<Algorithm> algorithm_from(Bytes name) noexcept;
 constexpr Family family_of(Algorithm algorithm) noexcept {
   return static_cast<Family>(static_cast<unsigned>(algorithm) / 3);
 }
-// Of the hash; EdDSA has its own inside, and 0 here.
+// For the hash; EdDSA has its own inside, and 0 here.
 constexpr std::size_t hash_bytes(Algorithm algorithm) noexcept {
   if (family_of(algorithm) == Family::eddsa) return 0;
   return 32 + 16 * (static_cast<std::size_t>(algorithm) % 3);

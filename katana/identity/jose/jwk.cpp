@@ -22,7 +22,7 @@ std::unexpected<Error> unusable(std::string words) {
   return fail(Code::invalid_argument, std::move(words));
 }
 
-// Of a member that is text; empty: there is none.
+// For a member that is text; empty: there is none.
 Result<Bytes> text_of(const Object& jwk, Bytes name) {
   const Value* const member = jwk.find(name);
   if (member == nullptr) return Bytes();

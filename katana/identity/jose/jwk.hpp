@@ -25,7 +25,7 @@
 
 namespace katana::jose {
 
-// Of a set that is read; one more is an error.
+// For a set that is read; one more is an error.
 inline constexpr std::size_t keys_max = 64;
 // Of a `kid`, in bytes.
 inline constexpr std::size_t key_id_bytes_max = 256;

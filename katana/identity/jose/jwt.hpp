@@ -68,7 +68,7 @@ struct Claims {
 
 // A token that is believed.
 struct Token {
-  // Of the signature.
+  // For the signature.
   Header header;
   // As they were signed.
   Claims claims;

@@ -28,7 +28,7 @@ namespace katana::jose {
 
 // Of a modulus (RFC 7518 §3.3).
 inline constexpr int rsa_bits_min = 2048;
-// Of a modulus: a longer one costs milliseconds for each token.
+// For a modulus: a longer one costs milliseconds for each token.
 inline constexpr int rsa_bits_max = 8192;
 // Of a secret, in bytes.
 inline constexpr std::size_t secret_bytes_max = 1024;

@@ -45,7 +45,7 @@ struct OidcOptions {
   Duration stale_max = seconds(24 * 3600);
   // How far clocks may differ.
   Duration leeway = seconds(30);
-  // Of a request to the provider.
+  // For a request to the provider.
   Duration timeout = seconds(10);
 };
 

@@ -152,7 +152,7 @@ Task<ProviderResult> ProviderCache::State::get() {
       break;
     case Need::now: {
       const Result<void> asked = co_await fly();
-      // Of the provider known() tells; this is of the caller: too late, or too many.
+      // For the provider known() tells; this is of the caller: too late, or too many.
       const ProviderResult found = known(net::Reactor::current()->now());
       if (!found && !asked) co_return fail(Code::unavailable, asked.error().describe());
       co_return found;

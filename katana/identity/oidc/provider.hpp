@@ -12,8 +12,8 @@
 //            and what is wrong.
 // Invariant  the issuer is, to the byte, the one that was asked for, and no URL is plain HTTP but
 //            on loopback. The provider is asked once at a time, for all callers that wait, and at
-//            most once in ask_again_after. A request that finds what was known waits for nothing
-//            while the provider fails, or is asked for the first time that its answer is old.
+//            most once in ask_again_after. A request that finds a known answer waits for
+//            nothing, even while the provider fails or is asked again because its answer is old.
 #pragma once
 
 #include <memory>

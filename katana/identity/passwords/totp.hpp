@@ -31,7 +31,7 @@
 
 namespace katana::passwords {
 
-// Of a secret: what its app was told, but for the window.
+// For a secret: what its app was told, but for the window.
 struct TotpOptions {
   crypto::Hash hash = crypto::Hash::sha1;  // all apps know this one, and some no other
   unsigned digits = 6;                     // 6 to 8

@@ -52,7 +52,7 @@ TEST(RecordForm, of_a_store_has_the_hashes_of_its_secrets) {
   EXPECT_FALSE(decode_session("\2" + encode_session(sample()).substr(1) + std::string(3, '\0')));
 }
 
-// Else two texts would be one session, and a size could be beyond what is there.
+// Otherwise two texts would be one session, and a size could be beyond what is there.
 TEST(RecordForm, numbers_with_needless_groups_or_too_many_bits_are_refused) {
   const std::string rest(9, '\0');
   EXPECT_TRUE(decode_session(std::string("\1\1", 2) + rest));

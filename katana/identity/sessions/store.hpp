@@ -50,8 +50,8 @@ class SessionStore {
   // Nothing: there is none, or its time was over at `now_s`.
   virtual Task<Result<std::optional<StoredSession>>> load(SessionKey key, std::int64_t now_s) = 0;
   // In one step: false, and nothing is written, when the session has another version than was read,
-  // is gone, or was over at record->seen_s; and when there is one although none was read. Else its
-  // version is read_version + 1, of a new one 0. REQUIRES a record.
+  // is gone, or was over at record->seen_s; and when there is one although none was read. Otherwise
+  // its version is read_version + 1, of a new one 0. REQUIRES a record.
   virtual Task<Result<bool>> compare_and_set(SessionWrite write) = 0;
   // Seen: it ends later. Its version stays, and one that has another version stays as it is.
   virtual Task<Result<void>> touch(SessionKey key, std::int64_t version, std::int64_t seen_s,

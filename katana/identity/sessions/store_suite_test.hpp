@@ -297,7 +297,7 @@ class GatedRequest {
   Gate& gate() noexcept { return gate_; }
   Deed deed() const noexcept { return deed_; }
   char letter() const noexcept { return letter_; }
-  // Who had logged in when it looked.
+  // The user that was logged in when it looked.
   const std::string& saw() const noexcept { return saw_; }
   bool succeeded() const noexcept { return succeeded_; }
   // It was told that another request came first.

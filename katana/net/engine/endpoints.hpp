@@ -88,7 +88,7 @@ struct PeerEndpoint {
   std::uint16_t port = 0;
   Family family = Family::none;
 
-  // Of a client that a proxy named; port 0: not known.
+  // For a client that a proxy named; port 0: not known.
   static PeerEndpoint of(const IpAddress& address, std::uint16_t port) noexcept;
   // None for the other families.
   std::optional<IpAddress> ip() const noexcept;

@@ -282,7 +282,7 @@ Result<void> prefer_listeners(int listener, std::span<const unsigned> positions)
 
 namespace {
 
-// Of a socket that blocks: while this lives, it does not. What io_uring has armed on it goes on as
+// For a socket that blocks: while this lives, it does not. What io_uring has armed on it goes on as
 // it began, because the flag is looked at when a request is submitted.
 class WithoutBlocking {
  public:

@@ -3,8 +3,8 @@
 // itself. From then on the connection costs what any other does, and its peer is whom the proxy
 // named.
 //
-// Who may speak for others is the listener's to say (net::ListenerGuard::peers): a connection
-// that comes here is believed.
+// The listener decides which addresses may speak for others (net::ListenerGuard::peers): a
+// connection that comes here is believed.
 //
 // Owns       the counts; a transform its machine.
 // Borrows    the factory of what follows; it outlives this.

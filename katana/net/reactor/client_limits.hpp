@@ -7,9 +7,9 @@
 // a trusted proxy that speaks HTTP count for the clients that it names.
 //
 // An entry is forgotten only when nothing is left of it: nothing is open or in progress, and its
-// rates are full again. So a client cannot get rid of what is counted against it by filling the
-// table with others. A client that finds no free place shares one with all that find none in its
-// set, as if they were one: the limits hold for them together.
+// rates are full again. Therefore a client cannot get rid of what is counted against it by filling
+// the table with others. A client that finds no free place shares one with all that find none in
+// its set, as if they were one: the limits hold for them together.
 //
 // Owns       a table of fixed size; what it takes is known at start.
 // Thread     any: each part of the table has a lock, held for some ten nanoseconds. A connection
@@ -83,7 +83,7 @@ class ClientLimits {
 
   // As they were given.
   const ClientLimitOptions& options() const noexcept { return options_; }
-  // Of the table.
+  // For the table.
   std::size_t memory_bytes() const noexcept { return sets_.size() * sizeof(Set); }
   // Entries that are some client's, and requests in progress; look at the whole table: for tests.
   std::size_t clients(Instant now) const;
@@ -127,7 +127,7 @@ class ClientLimits {
   static Slot slot_of(std::size_t set, std::size_t way) noexcept {
     return static_cast<Slot>(set * (ways + 1) + way + 1);
   }
-  // Of the client with this key; `ways`: the shared one. REQUIRES the lock.
+  // For the client with this key; `ways`: the shared one. REQUIRES the lock.
   static std::size_t way_of(Set& set, std::uint64_t key, std::int64_t now_ns) noexcept;
   ClientRefusal judge(Entry& entry, bool handshakes, std::int64_t now_ns) const noexcept;
 

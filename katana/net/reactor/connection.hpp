@@ -84,9 +84,9 @@ class alignas(std::max_align_t) Connection : private TimerEntry {
   // For calls of the engine; invalid once closed.
   engine::Link link() const noexcept { return link_; }
   // Who connected, for as long as the connection lives, however it ends: it was told when it was
-  // accepted, and is never empty then. Of one that we have begun: none.
+  // accepted, and is never empty then. For one that we have begun: none.
   const engine::PeerEndpoint& peer() const noexcept { return peer_; }
-  // The reactor's listener that it came from, in the order of listen(). Of one that we have begun:
+  // The reactor's listener that it came from, in the order of listen(). For one that we have begun:
   // 0.
   engine::Listener listener() const noexcept { return listener_; }
   Outbox& outbox() noexcept { return outbox_; }
@@ -166,7 +166,7 @@ class alignas(std::max_align_t) Connection : private TimerEntry {
   // A drain does not wait for its end, only for what is pending on it, and it is no loss when the
   // drain is over: requests in progress, and tasks, use it to the last. REQUIRES outgoing().
   void outlast_drain() noexcept;
-  // Of one that we have begun: why it broke, as errno has it; 0: it did not, or nothing is known.
+  // For one that we have begun: why it broke, as errno has it; 0: it did not, or nothing is known.
   // Known while its session is destroyed, and from the break on where the session did not read then
   // and has yet to get what arrived before it.
   int failure() const noexcept { return failure_; }

@@ -1,8 +1,9 @@
 // ConnectionBalance: which of several reactors serves a connection that one of them has accepted.
 //
 // The kernel deals connections to the reactors' queues by a hash, as dice do: of 128 the busiest of
-// eight reactors has 22, where 16 are its share. So a reactor that has clearly more connections
-// than another passes on what it accepts, and the other serves it as if it had accepted it.
+// eight reactors has 22, where 16 are its share. Therefore a reactor that has clearly more
+// connections than another passes on what it accepts, and the other serves it as if it had accepted
+// it.
 //
 // It looks at two others, drawn at random, and at the lighter of them: nearly as even as looking at
 // all, without reading every reactor's cache line. What is on its way counts at once, so that a
@@ -54,7 +55,7 @@ class ConnectionBalance {
   static constexpr Duration short_life = milliseconds(250);
   // A reactor whose turn has lasted longer is not given any.
   static constexpr Duration stuck_after = milliseconds(10);
-  // Of one reactor.
+  // For one reactor.
   static constexpr std::size_t under_way_max = 256;
 
   // REQUIRES at least one.
@@ -63,7 +64,7 @@ class ConnectionBalance {
   ConnectionBalance(const ConnectionBalance&) = delete;
   ConnectionBalance& operator=(const ConnectionBalance&) = delete;
 
-  // Of the reactor with this position.
+  // For the reactor with this position.
   Share& share(std::size_t index) noexcept;
 
  private:
@@ -133,7 +134,7 @@ class alignas(64) ConnectionBalance::Share {
     PassedConnection connection;
     std::atomic<bool> used = false;
   };
-  // Of one span of short_life: how many opened and have not ended, and how many of those ended.
+  // For one span of short_life: how many opened and have not ended, and how many of those ended.
   struct Recent {
     std::uint32_t opened = 0;
     std::uint32_t ended = 0;

@@ -1,6 +1,6 @@
-// Lock: a mutex of four bytes whose uncontended way is in the caller's code. So a shard's lock, the
-// array of its buckets and its count of hits stand in one cache line, which goes from processor to
-// processor with each hit of another thread.
+// Lock: a mutex of four bytes whose uncontended way is in the caller's code. Therefore a shard's
+// lock, the array of its buckets and its count of hits stand in one cache line, which goes from
+// processor to processor with each hit of another thread.
 //
 // Owns       nothing.
 // Thread     any.

@@ -164,7 +164,7 @@ class Reactor : public Executor {
                                           TransformFactory&) {
     return fail(Code::unsupported, "this reactor has no transforms");
   }
-  // Of a listener that listens; before the reactor runs.
+  // For a listener that listens; before the reactor runs.
   virtual void guard(engine::Listener, const ListenerGuard&) {}
   // From now on connections are shared with the other reactors of a ConnectionBalance, whose
   // listeners are the same. Borrowed; before any of them runs.

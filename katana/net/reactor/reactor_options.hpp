@@ -95,7 +95,7 @@ inline constexpr std::uint32_t clients_counted_max =
     1'000'000;  // connections a second, and at once
 inline constexpr std::uint64_t received_bytes_max = std::uint64_t{1} << 40;
 
-// Of one client; each 0 is no limit.
+// For one client; each 0 is no limit.
 struct ClientLimitOptions {
   std::uint32_t connections_max = 0;       // open at a time
   std::uint32_t connections_per_s = 0;     // new ones, on average

@@ -46,7 +46,7 @@ struct TimedResult<Result<T>> {
 
 inline Task<void> sleep_task(Duration duration) { co_await sleep_for(duration); }
 
-// Of the reactor's clock; never: no limit, or no reactor.
+// For the reactor's clock; never: no limit, or no reactor.
 inline Instant end_of(Duration timeout) noexcept {
   const Reactor* const reactor = Reactor::current();
   if (reactor == nullptr || timeout >= never - reactor->now()) return never;

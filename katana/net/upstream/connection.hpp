@@ -81,7 +81,7 @@ class Connection final : private net::TimerEntry {
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
-  // Of this moment; its reactor's thread.
+  // For this moment; its reactor's thread.
   State state() const noexcept { return state_; }
   // established() was called, and it was not lost since.
   bool is_up() const noexcept { return state_ == State::up; }

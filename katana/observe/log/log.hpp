@@ -77,7 +77,8 @@ struct Counts {
   std::uint64_t refused = 0;           // after stop()
   std::uint64_t lost = 0;  // outputs failed or took nothing to the end; each sink counts for itself
   std::uint64_t dropped_by_outputs = 0;  // queues of outputs were full; likewise
-  // Of this moment: what is in the rings of all threads, and how much of the fullest one is in use.
+  // For this moment: what is in the rings of all threads, and how much of the fullest one is in
+  // use.
   std::uint64_t waiting_bytes = 0;
   double fullest_ring = 0;  // 0 to 1
 };

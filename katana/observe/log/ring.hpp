@@ -8,9 +8,9 @@
 // what is left of a lap and too small is marked as padding.
 //
 // The producer compares with one number, limit_: the nearest of the end of the lap, half of the
-// ring in use (then the writer is asked to hurry) and the ring's end. So an ordinary record reads
-// no line that the consumer writes. The last eighth is for records of warn and above: a flood of
-// lesser ones finds the ring full before they do. Only the rare path knows the level.
+// ring in use (then the writer is asked to hurry) and the ring's end. Therefore an ordinary record
+// reads no line that the consumer writes. The last eighth is for records of warn and above: a flood
+// of lesser ones finds the ring full before they do. Only the rare path knows the level.
 //
 // Owns       nothing: RingSet owns the memory.
 // Thread     one producer and one consumer at a time; RingSet hands both on.

@@ -113,7 +113,7 @@ struct LogSnapshot {
   // by at most 2^-precision_bits. 0 when there is none.
   std::uint64_t quantile(double q) const noexcept;
 
-  // Of the same buckets: both together; what came since an earlier one.
+  // For the same buckets: both together; what came since an earlier one.
   LogSnapshot& operator+=(const LogSnapshot& other);
   LogSnapshot& operator-=(const LogSnapshot& earlier);
 };

@@ -49,7 +49,7 @@ class Key {
 
 class SpanRecord {
  public:
-  // Of the value of an attribute.
+  // For the value of an attribute.
   enum class Type : std::uint8_t {
     text,     // a copy, perhaps cut
     boolean,  // true or false
@@ -134,7 +134,7 @@ class SpanRecord {
   std::size_t attribute_count() const noexcept { return attribute_count_; }
   // REQUIRES index < attribute_count().
   const Attribute& attribute(std::size_t index) const noexcept { return attributes_[index]; }
-  // Of an attribute of this record.
+  // For an attribute of this record.
   Bytes text(Slice slice) const noexcept { return {text_.data() + slice.at, slice.size}; }
   // Attributes beyond attributes_max.
   std::uint32_t dropped_attributes() const noexcept { return dropped_attributes_; }

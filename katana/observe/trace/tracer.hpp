@@ -74,7 +74,7 @@ class Tracer {
     return options_.keep_slow > Duration{} || options_.keep_failed;
   }
 
-  // Of this thread. Null: there is none, which is counted.
+  // For this thread. Null: there is none, which is counted.
   SpanRecord* take() noexcept;
   // It has ended, and is to be drained.
   void put_ready(SpanRecord& record) noexcept;

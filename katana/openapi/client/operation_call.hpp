@@ -51,7 +51,7 @@ namespace katana::client {
 struct ApiSettings {
   // "https://api.example/v1". Empty: the first server of the description.
   std::string base_url = {};
-  // Of a whole call. Zero: HttpClientOptions::timeout.
+  // For a whole call. Zero: HttpClientOptions::timeout.
   Duration timeout = {};
   // With every request, such as Authorization. A redirect does not take them to another origin.
   std::vector<Request::Field> fields = {};

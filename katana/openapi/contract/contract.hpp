@@ -100,7 +100,7 @@ struct MediaContract {
   // Of "*/*" other: JSON that comes is checked there all the same.
   Kind kind = Kind::other;
   std::string schema_pointer = {};  // in Description::schemas; empty: there is none
-  // Of a form: properties whose `encoding` has a style.
+  // For a form: properties whose `encoding` has a style.
   std::vector<FormStyle> styles = {};
   // Compiled for the direction of the message. None: any content is right.
   std::optional<schema::Schema> schema = {};

@@ -4,8 +4,8 @@
 //     if (each.level == openapi::Level::breaking) … each.describe()
 //
 // What a client sends may be taken in more forms than before, never in fewer; what it receives may
-// have fewer forms, never more. So a bound that narrows breaks requests, one that widens breaks
-// replies, and each change has a rule for its direction. Rules have the names of oasdiff
+// have fewer forms, never more. Therefore a bound that narrows breaks requests, one that widens
+// breaks replies, and each change has a rule for its direction. Rules have the names of oasdiff
 // (`response-property-type-changed`), and the levels that it gives them:
 //
 //   breaking   a client that worked may fail

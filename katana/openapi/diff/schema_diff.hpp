@@ -19,7 +19,7 @@
 namespace katana::openapi::detail {
 
 // What a schema is of, which begins the names of its rules.
-// By who sends it: clients the first two. Of a webhook that is the reply.
+// By who sends it: clients the first two. For a webhook that is the reply.
 enum class SchemaOf : std::uint8_t {
   request_body,
   request_parameter,

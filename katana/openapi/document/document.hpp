@@ -16,7 +16,7 @@
 //   api.post("/orders", add_order, {.audiences = {"partner"}});   // in `partners` alone
 //
 // Its text is the same whenever it is made: routes in the order in which they were added, what is
-// kept by name in the order of names. So it can be checked into a repository
+// kept by name in the order of names. Therefore it can be checked into a repository
 // (`katana openapi dump`).
 //
 // Owns       all that it is given. Copies share it.

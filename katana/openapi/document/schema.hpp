@@ -157,7 +157,7 @@ void fill_schema(Schemas& schemas, Object& schema) {
   if (unknown_names<T> == UnknownNames::refuse) schema.set("additionalProperties", false);
 }
 
-// Of one alternative: its members, and the discriminator with its name.
+// For one alternative: its members, and the discriminator with its name.
 template <DescribedVariant V, std::size_t index>
 void fill_alternative(Schemas& schemas, Object& schema) {
   constexpr const auto& description = alternatives_of<V>;

@@ -117,7 +117,7 @@ class Types {
   // boolean, text, an enum) or is a list of such; std::string, or a list of them, if it is one of
   // several such types; without a text if it is none of these.
   TypeText parameter_type(const TypeText& type) const;
-  // Of a parameter_type().
+  // For a parameter_type().
   bool is_list(const TypeText& type) const { return !underlying(type).items.empty(); }
   // A struct, an enum or a variant.
   bool is_declared(const TypeText& type) const;

@@ -376,7 +376,7 @@ struct Options {
   Load fetch = {};
 };
 
-// Of a file. References in it are relative to its folder.
+// For a file. References in it are relative to its folder.
 Description read_description(const std::string& path, Problems& problems, Options options = {});
 // Of a text, as if it were that file.
 Description read_description_text(const std::string& path, Bytes text, Problems& problems,

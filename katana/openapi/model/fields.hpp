@@ -26,7 +26,7 @@ class Fields {
 
   // An empty node in its place when it was no object.
   const NodeAt& at() const noexcept { return at_; }
-  // Of the object; without a line when it was none.
+  // For the object; without a line when it was none.
   Location location() const { return at_.location(); }
   // Does not ask for it: finish() reports it still.
   bool has(Bytes key) const noexcept { return at_.node->find(key) != nullptr; }

@@ -98,7 +98,7 @@ class PortCount {
   std::atomic<std::uint64_t> value_ = 0;
 };
 
-// Who is to have what is published to a subject from one reactor.
+// The receivers of messages that one reactor publishes to a subject.
 struct Route {
   std::string subject;                   // the key: a place of the cache has one subject at a time
   std::uint64_t generation = 0;          // of the bus's subscriptions, when it was made
@@ -116,7 +116,7 @@ class PortOwner {
   const BusOptions& options() const noexcept { return options_; }
   // acquire: who subscribed before it was read is found.
   std::uint64_t generation() const noexcept { return generation_.load(std::memory_order_acquire); }
-  // Of the route's subject.
+  // For the route's subject.
   virtual void fill(Route& route, Port& port) = 0;
   virtual void remove(const LocalSubscription& entry, Port& port) noexcept = 0;
 

@@ -30,7 +30,7 @@ class Requests final : public net::Attachment {
   Requests(const Requests&) = delete;
   Requests& operator=(const Requests&) = delete;
 
-  // Of the port; made if there is none.
+  // For the port; made if there is none.
   static Requests& of(FanOut& fan_out, Port& port);
 
   // Subscribes if that is not done yet.

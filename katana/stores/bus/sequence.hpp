@@ -23,8 +23,8 @@
 // Fails      std::bad_alloc.
 // Invariant  a subject that leaves the full table of a Sequencer, the one that was silent for
 //            longest, comes back with a new generation in the upper bits of its numbers: receivers
-//            take the first of it for no gap. So no gap is told that was none; a loss that falls
-//            together with such an exchange may not be counted.
+//            take the first of it for no gap. Therefore no gap is told that was none; a loss that
+//            falls together with such an exchange may not be counted.
 #pragma once
 
 #include <cstdint>
@@ -63,7 +63,7 @@ class Sequencer {
 
   // As given: not 0, and unlike that of every other publisher of the bus.
   std::uint64_t publisher() const noexcept { return publisher_; }
-  // Of the message that is published now.
+  // For the message that is published now.
   Origin next(Bytes subject, Instant now);
 
   // A number that is to be sent again, without a message.

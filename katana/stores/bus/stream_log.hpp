@@ -57,7 +57,7 @@ class StreamLog {
   // What is beyond the new messages_max and bytes_max goes at once.
   void set_options(StreamOptions options);
   bool takes(Bytes subject) const noexcept;  // one of its patterns matches
-  // Does not ask takes(). Of an id within duplicate_window: the sequence that it had.
+  // Does not ask takes(). For an id within duplicate_window: the sequence that it had.
   Stored add(const Posted& message, Instant now, Timestamp wall);
   const Entry* find(std::uint64_t sequence) const noexcept;  // null: it is not kept, or not yet
   std::uint64_t last_sequence() const noexcept { return last_; }  // 0: none was ever stored

@@ -76,7 +76,7 @@ struct StreamOptions {
   std::uint64_t bytes_max = 0;
   Duration age_max = {};
   Duration duplicate_window = seconds(120);
-  // Of JetStream alone.
+  // For JetStream alone.
   unsigned replicas = 1;
   bool in_memory = false;
 };
@@ -119,7 +119,7 @@ enum class StartAt : std::uint8_t {
   time,              // the first that was stored at ConsumeOptions::start_time or later
 };
 
-// Of a consumer. A durable one that exists goes on with its position, whatever `start` says.
+// For a consumer. A durable one that exists goes on with its position, whatever `start` says.
 struct ConsumeOptions {
   std::string stream = {};   // its name, which ensure() has made; else not_found
   std::string durable = {};  // its position is kept under this name; empty: it ends with its reader

@@ -44,7 +44,7 @@ std::string escape_token(Bytes text);
 // What escape_token() was given; nothing for what it never gives.
 Result<std::string> unescape_token(Bytes token);
 
-// Of the bus itself: begins with '_' or '$'.
+// For the bus itself: begins with '_' or '$'.
 inline bool is_hidden(Bytes subject) noexcept {
   return subject.starts_with('_') || subject.starts_with('$');
 }

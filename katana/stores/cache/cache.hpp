@@ -14,9 +14,9 @@
 // A loader gives Task<R>, where R is Value, std::optional<Value> (nothing: there is none, which is
 // remembered for negative_ttl), Loaded<Value> (with its own ttl, and tags), std::shared_ptr<const
 // Value>, or a Result of these. It may run after the request that began it has ended, and on
-// another reactor: what it refers to outlives the cache's loads, so it captures services, never
-// what is in the frame of a handler. A loader that is written where it is called has nothing to
-// destroy, and one that has is named first (decision 0018).
+// another reactor: a loader captures only objects that outlive the loads, such as services,
+// never local variables of a handler. Store a lambda that has something to destroy in a variable
+// before you pass it (decision 0018).
 //
 // Owns       a share of the cache: copy it freely. Values are shared; who has one keeps it.
 // Borrows    nothing; a loader is kept until its load ends.

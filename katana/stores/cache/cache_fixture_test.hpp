@@ -108,7 +108,7 @@ class CacheTest : public testing::Test {
     auto load = [from = &source](std::int64_t key) { return from->load(key); };
     answer.emplace(co_await users.get_or_load(id, load));
   }
-  // Who asks on a node: begun, and kept by the test.
+  // A caller on a node: begun, and kept by the test.
   struct Asker {
     std::unique_ptr<std::optional<Answer>> answer = std::make_unique<std::optional<Answer>>();
     std::optional<Task<void>> task;

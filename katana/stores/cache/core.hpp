@@ -233,8 +233,8 @@ class LoadWait : public SharedWait {
     if (withdraw()) core_.pass_on(*flight_);
   }
 
-  // True: it is there, or cannot be; take() says. Else `flight_` is the load; `leads` whether the
-  // caller is to lead() it.
+  // True: it is there, or cannot be; take() says. Otherwise `flight_` is the load; `leads` whether
+  // the caller is to lead() it.
   bool find(Bytes key, bool& leads);
   bool has_ended() noexcept;
   Result<std::shared_ptr<const void>> take();

@@ -19,7 +19,7 @@ namespace katana::cache {
 
 // How a cache uses its second level.
 struct SecondLevelOptions {
-  // Of one call: a longer one is given up, and the loader runs.
+  // For one call: a longer one is given up, and the loader runs.
   Duration timeout = milliseconds(50);
   // How long a value stays in memory when this instance is not told of changes by others; they are
   // seen after that. 0: for the whole ttl.

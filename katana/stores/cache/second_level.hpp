@@ -7,8 +7,8 @@
 //
 // A key is the cache's name, ":", and bytes of any kind; a level may put its own prefix
 // before it. The cache alone defines what the bytes mean: it writes a version, the key and the end
-// of their time into them, and takes nothing that does not fit. So a level may lose, mix up or
-// garble what it was given, and the worst that comes of it is a load. A program that may write
+// of their time into them, and takes nothing that does not fit. Therefore a level may lose, mix up
+// or garble what it was given, and the worst that comes of it is a load. A program that may write
 // there chooses what is served, though.
 //
 // Owns       what is kept.
@@ -86,7 +86,7 @@ class SecondLevel {
   // this level has no such messages, and what others change is seen when its time in memory is
   // over (Options::second_level.memory_ttl_max).
   virtual bool listen(std::string prefix, std::weak_ptr<ChangeListener> listener);
-  // Of a level whose listen() was true: messages come at present. While they do not, what is put
+  // For a level whose listen() was true: messages come at present. While they do not, what is put
   // into memory stays there for memory_ttl_max; when they come again on_all_changed() is called.
   // Any thread.
   virtual bool hears() const noexcept { return true; }

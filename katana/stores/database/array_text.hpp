@@ -4,8 +4,8 @@
 //   std::vector<std::optional<Decimal>>      ["1.50",null]
 //   std::vector<std::vector<int>>            [[1,2],[3,4]]
 //
-// So SQLite has it for json_each(), and PostgreSQL for jsonb; for its arrays the driver turns it
-// into their own form and back. Numbers are numbers, all else is a string.
+// Therefore SQLite has it for json_each(), and PostgreSQL for jsonb; for its arrays the driver
+// turns it into their own form and back. Numbers are numbers, all else is a string.
 //
 // Owns       what it wrote.
 // Borrows    ArrayReader the text.

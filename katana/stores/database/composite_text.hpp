@@ -5,9 +5,9 @@
 //   KATANA_DESCRIBE(Address, street, zip)
 //   struct Person { std::int64_t id = 0; Address home; };     // id, and {"street":"a","zip":1}
 //
-// So SQLite has it for json_extract(), and PostgreSQL for jsonb; for composite types the driver
-// turns it into their own form and back, by the names of their fields. A struct that is a row, or
-// an argument, stands for its members: std::tuple(address) is one parameter.
+// Therefore SQLite has it for json_extract(), and PostgreSQL for jsonb; for composite types the
+// driver turns it into their own form and back, by the names of their fields. A struct that is a
+// row, or an argument, stands for its members: std::tuple(address) is one parameter.
 //
 // Owns       what it wrote.
 // Borrows    CompositeReader the text.

@@ -139,7 +139,7 @@ struct ResultOf<Task<R>> {
 //
 // The body runs again, from a new begin, when a conflict with another transaction undid it (a
 // serialization failure, a deadlock; with SQLite: another program's lock), up to attempts_max times
-// and not beyond the deadline of its caller. So it must be able to: what it does beside its
+// and not beyond the deadline of its caller. Therefore it must be able to: what it does beside its
 // statements it may do several times. A commit with an unknown outcome is never run again.
 //
 // The body is a variable, and outlives the call: g++ 12 would destroy a temporary twice (decision

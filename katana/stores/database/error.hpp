@@ -70,8 +70,8 @@ class Error : public katana::Error {
   Kind kind() const noexcept { return kind_; }
   // Nothing was done, and the same call, or the same transaction from its begin, may succeed now.
   bool retryable() const noexcept { return kind_ == Kind::conflict || kind_ == Kind::busy; }
-  // Of a constraint_violation: what kind of constraint, and which: the columns as "users.email", or
-  // the name of a check. Empty when the database does not tell (SQLite: foreign keys).
+  // For a constraint_violation: what kind of constraint, and which: the columns as "users.email",
+  // or the name of a check. Empty when the database does not tell (SQLite: foreign keys).
   Constraint constraint() const noexcept { return constraint_; }
   std::string_view which() const noexcept { return which_; }
   // Of execute_many(): the index of the row of parameters that failed. Of a COPY: of the line.

@@ -7,7 +7,8 @@
 // Allocates  never.
 // Fails      text that is made at run time does not compile, and neither does a parameter that has
 //            no number ($1, $2, …, each as often as wanted) or a call with more or fewer arguments
-//            than the statement has parameters. So a statement cannot be put together from input.
+//            than the statement has parameters. Therefore a statement cannot be put together from
+//            input.
 //
 // The name of the function in the compiler's message says what is wrong.
 #pragma once

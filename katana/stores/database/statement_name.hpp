@@ -54,7 +54,7 @@ class StatementNames {
   ~StatementNames();
 
   const StatementName& find(const Sql& sql) noexcept;
-  // Of a request without a statement.
+  // For a request without a statement.
   const StatementName& find(Order order) const noexcept;
   const StatementName& other() const noexcept { return orders_[0]; }
 

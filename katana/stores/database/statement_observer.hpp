@@ -56,7 +56,7 @@ class StatementObserver {
   ~StatementObserver() = default;
 };
 
-// Of a backend: whom its calls report to, and as what.
+// For a backend: whom its calls report to, and as what.
 struct Observed {
   StatementObserver* by = nullptr;  // null: none
   Bytes system = {};                // StatementReport::system
@@ -86,7 +86,7 @@ class Observation {
     if (observer_ != nullptr) [[unlikely]]
       report(rows, failure);
   }
-  // Of a stream: its reader has what it asked for, and time passes that is not the statement's.
+  // For a stream: its reader has what it asked for, and time passes that is not the statement's.
   void pause() noexcept {
     if (observer_ != nullptr) [[unlikely]]
       paused_at_ = observer_->now();

@@ -6,7 +6,7 @@
 namespace katana::database {
 namespace {
 
-// Of a process: a savepoint's name is one of its transaction at least. Never 0.
+// For a process: a savepoint's name is one of its transaction at least. Never 0.
 std::uint32_t next_savepoint() noexcept {
   static std::atomic<std::uint32_t> numbers = 0;
   for (;;) {

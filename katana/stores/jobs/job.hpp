@@ -104,8 +104,8 @@ struct JobOptions {
   // The health check fails when the last run failed, and when none succeeded for so many intervals.
   // Zero: only the first.
   unsigned intervals_without_success_max = 3;
-  // /ready answers 503 while its check fails. Else the check is only shown as a warning: a server
-  // whose report is late may still serve.
+  // /ready answers 503 while its check fails. Otherwise the check is only shown as a warning: a
+  // server whose report is late may still serve.
   bool needed_for_ready = false;
 };
 

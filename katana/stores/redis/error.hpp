@@ -35,7 +35,7 @@ enum class Kind : std::uint8_t {
 // The enumerator's name, as metrics and messages have it.
 std::string_view kind_name(Kind kind) noexcept;
 
-// Of one call. Slices into a katana::Error, whose code follows from the kind.
+// For one call. Slices into a katana::Error, whose code follows from the kind.
 class Error : public katana::Error {
  public:
   // `command`: its name alone. `detail` is for the log.

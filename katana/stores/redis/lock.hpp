@@ -8,10 +8,10 @@
 //     co_await locks.release(**lease);
 //   }
 //
-// A lease expires, also while its holder believes that it holds it: it was stopped, or Redis
-// was not reached. So what the lock protects takes the token with each write, and refuses one that
-// is smaller than the largest it has seen. Tokens grow for each name, also when Redis is restarted
-// without its data, as long as its machine's clock does not go back.
+// A lease can expire while its holder still runs: the holder was paused, or could not reach
+// Redis. To prevent a late write, the protected system stores the token with each write and
+// rejects a smaller one. Tokens grow for each name, also when Redis is
+// restarted without its data, as long as its machine's clock does not go back.
 //
 // One Redis server has the locks. When a replica takes over, two may hold one lock at a time, which
 // the token tells apart.

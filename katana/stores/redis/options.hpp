@@ -26,7 +26,7 @@ struct Options {
   std::uint32_t database = 0;
   std::string client_name = "katana";  // CLIENT SETNAME; no spaces
 
-  // Of a call that says nothing else; the caller's deadline holds as well.
+  // For a call that says nothing else; the caller's deadline holds as well.
   Duration timeout = seconds(1);
   // A server that has not answered the oldest command for so long is given up: it is stopped, or
   // hangs.
@@ -35,9 +35,9 @@ struct Options {
   // once, until one is up again. Zero: at once.
   Duration wait_while_down = milliseconds(250);
 
-  // Of the process: each reactor that calls has one. Others' calls are refused.
+  // For the process: each reactor that calls has one. Others' calls are refused.
   std::uint32_t connections_max = 64;
-  // Of a connection: commands that wait for a reply, and the bytes of those that are not sent.
+  // For a connection: commands that wait for a reply, and the bytes of those that are not sent.
   std::uint32_t commands_max = 8 * 1024;
   std::size_t queued_bytes_max = std::size_t{8} * 1024 * 1024;
   resp::Limits reply = {};

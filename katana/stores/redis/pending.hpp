@@ -33,7 +33,7 @@ class Pipeline;
 // What a command does, for what is said when its reply is lost.
 enum class Effect : std::uint8_t { reads, writes };
 
-// Of one call.
+// For one call.
 struct CallOptions {
   Duration timeout = {};           // zero: Options::timeout
   Effect effect = Effect::writes;  // reads: a lost reply is Kind::lost_reply, and nothing was done

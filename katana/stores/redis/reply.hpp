@@ -43,7 +43,7 @@ class Reply {
   // Array, map, set or push: elements() are its content.
   bool is_aggregate() const noexcept { return type_ >= Type::array; }
 
-  // Of a string, an error, a big number; else empty. Of a verbatim string without its format.
+  // Of a string, an error, a big number; else empty. For a verbatim string without its format.
   const std::string& text() const& noexcept { return text_; }
   std::string text() && noexcept { return std::move(text_); }
   // Of an integer, or a boolean.
@@ -53,7 +53,7 @@ class Reply {
   // Of an aggregate; of a map keys and values in turn.
   const std::vector<Reply>& elements() const& noexcept { return elements_; }
   std::vector<Reply> elements() && noexcept { return std::move(elements_); }
-  // Of a map: the value of that key; null: there is none.
+  // For a map: the value of that key; null: there is none.
   const Reply* find(std::string_view key) const noexcept;
 
  private:

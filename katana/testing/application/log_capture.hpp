@@ -37,7 +37,7 @@ class LogCapture {
  public:
   // In the order in which they were written.
   std::vector<LogRecord> records() const;
-  // Of one logger.
+  // For one logger.
   std::vector<LogRecord> records_of(std::string_view logger) const;
   // The first whose message or some field has that text; null: none.
   std::shared_ptr<const LogRecord> find(std::string_view text) const;

@@ -157,7 +157,7 @@ class TestApplication : public TestServer {
   // katana/testing_telemetry.hpp.
   SpanCapture& spans();
   const std::vector<CapturedFailure>& failures() const noexcept { return failures_; }
-  // Of a program that has a database.
+  // For a program that has a database.
   DatabaseFaults& database_faults() noexcept { return database_faults_; }
 
  private:

@@ -2,15 +2,16 @@
 // proxies in front of the server say it: Forwarded (RFC 7239), or X-Forwarded-For, -Proto and
 // -Host.
 //
-// Each proxy writes the address that it was reached from behind what came. So the fields are read
-// from the right: the last element is the word of the peer, and is believed if the peer is trusted;
-// the one before it is the word of the address that this one names, and so on. The right-most
-// address that is not trusted is the client, and what stands left of it is its own claim, which is
-// not read at all: a client cannot make the field malformed for those who wrote behind it.
+// Each proxy writes the address that it was reached from behind what came. Therefore the fields are
+// read from the right: the last element is the word of the peer, and is believed if the peer is
+// trusted; the one before it is the word of the address that this one names, and so on. The
+// right-most address that is not trusted is the client, and what stands left of it is its own
+// claim, which is not read at all: a client cannot make the field malformed for those who wrote
+// behind it.
 //
-// A header that a proxy does not write is passed on as the client sent it. So nothing is read but
-// what the rules name: one family of headers, and of it the parts that the proxies write in every
-// request. X-Forwarded-Port, -Prefix, -Server and the like are never read.
+// A header that a proxy does not write is passed on as the client sent it. Therefore nothing is
+// read but what the rules name: one family of headers, and of it the parts that the proxies write
+// in every request. X-Forwarded-Port, -Prefix, -Server and the like are never read.
 //
 // Owns       a result its address.
 // Borrows    the head; a result's host lies in it.

@@ -12,8 +12,8 @@
 // field line; the first error wins. *Meaning* (Host, lengths, codings, expectations) is judged when
 // the head is complete and its form is right. parse_whole() does both in one pass for a head that
 // is complete and right, which is nearly every head. When it does not succeed, check_lines() judges
-// the form, from the first line that has not been judged before. So a head that arrives byte by
-// byte costs a constant number of visits per byte.
+// the form, from the first line that has not been judged before. Therefore a head that arrives byte
+// by byte costs a constant number of visits per byte.
 #pragma once
 
 #include <array>

@@ -103,7 +103,7 @@ class Machine {
   // What Event::content reported.
   Bytes content() const noexcept { return content_; }
   Refusal refusal() const noexcept { return refusal_; }
-  // Of the request reported last.
+  // For the request reported last.
   const Framing& framing() const noexcept { return framing_; }
   State state() const noexcept { return state_; }
 

@@ -409,8 +409,8 @@ TEST_F(MachineTest, content_that_is_read_past_is_limited_in_the_middle_of_a_chun
 // ---- heads that dribble ----------------------------------------------------------------------
 
 // Every byte that was searched or judged is overwritten with one that would be refused, and may not
-// be read at all under AddressSanitizer. So a byte is looked at when it arrives, when its line is
-// complete and when its head is, and the cost of a dribbled head grows with its size alone.
+// be read at all under AddressSanitizer. Therefore a byte is looked at when it arrives, when its
+// line is complete and when its head is, and the cost of a dribbled head grows with its size alone.
 TEST(MachineDribble, a_byte_of_an_incomplete_head_is_not_searched_twice) {
   for (const std::size_t bytes : {4'000U, 16'000U}) {
     std::string head = "GET /" + std::string(1000, 'p') + " HTTP/1.1\r\nHost: a\r\n";

@@ -15,7 +15,7 @@ namespace {
 using http::equals_ignoring_case;
 using http::is;
 
-// Of a reply's chunks and trailers; how much content there is, is its reader's to limit.
+// For a reply's chunks and trailers; how much content there is, is its reader's to limit.
 constexpr Limits chunk_limits;
 
 bool is_fold(char c) { return c == ' ' || c == '\t'; }

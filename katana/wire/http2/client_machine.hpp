@@ -153,7 +153,7 @@ class ClientMachine {
   void reset(ClientStream& stream, ErrorCode code, Outbox& outbox) noexcept;
 
   // ---- content of replies ----
-  // So much has been taken and may be sent again. `stream`: null when it is gone.
+  // This many bytes have been taken and may be sent again. `stream`: null when it is gone.
   void consume(ClientStream* stream, std::size_t bytes, Outbox& outbox) noexcept;
   // The server may send so much more ahead on the stream than the limits say. REQUIRES that the
   // window stays one (window_bytes_max).
@@ -204,7 +204,7 @@ class ClientMachine {
   }
   KATANA_RARE ClientStep lose(ClientStream& stream, Lost lost, ErrorCode code,
                               Outbox& outbox) noexcept;
-  // Of the next stream; the first is 1 (RFC 9113 §5.1.1).
+  // For the next stream; the first is 1 (RFC 9113 §5.1.1).
   std::uint32_t next_id() const noexcept { return (frames_.last_id() + 1) | 1; }
   static bool peer_sends(const ClientStream& stream) noexcept {
     return stream.state == ClientStreamState::open || stream.state == ClientStreamState::waiting;

@@ -56,7 +56,7 @@ class DataFrame {
   // Some of it is to come.
   bool is_open() const noexcept { return left_ + padding_left_ != 0; }
   std::uint32_t left() const noexcept { return left_; }
-  // Of the frame read last as well.
+  // For the frame read last as well.
   bool ends_stream() const noexcept { return ends_stream_; }
 
  private:

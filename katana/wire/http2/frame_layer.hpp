@@ -180,11 +180,12 @@ class FrameLayer {
     return static_cast<std::size_t>(
         std::max<std::int64_t>(0, std::min(stream.send_window, send_window_)));
   }
-  // FrameEvent::window_update, of a stream that is open. Else than no_error: what it is reset with.
+  // FrameEvent::window_update, of a stream that is open. Otherwise than no_error: what it is reset
+  // with.
   static ErrorCode widen(StreamFlow& stream, std::uint32_t more) noexcept;
   // Of data() on it, likewise (RFC 9113 §8.1.1).
   ErrorCode charge(StreamFlow& stream, const FrameHeader& header) noexcept;
-  // So much was taken and may be sent again, on the connection and on the stream.
+  // This many bytes were taken and may be sent again, on the connection and on the stream.
   void consume(std::size_t bytes, Outbox& outbox) noexcept {
     if (bytes == 0) return;
     give_back(0, bytes, limits_->connection_window_bytes, unreturned_, receive_window_, outbox);
@@ -210,7 +211,7 @@ class FrameLayer {
   template <class Owner>
   auto whole(Owner& owner, FrameHeader header, Bytes input, Instant now, Outbox& outbox) noexcept;
   bool begin_data(const FrameHeader& header, Bytes& input, Instant now, Outbox& outbox) noexcept;
-  // Else something is begun, and has its time from the first byte on.
+  // Otherwise something is begun, and has its time from the first byte on.
   bool is_here(Bytes input, std::size_t size, Instant now) noexcept {
     if (input.size() >= size) return true;
     if (!input.empty() && partial_deadline_ == never) {
@@ -284,7 +285,7 @@ auto FrameLayer::next(Owner& owner, Bytes input, Instant now, Outbox& outbox) no
     if (step.event != Step{}.event) return step;
     if (closed_) return closed();
   }
-  // Of a new frame as well: one step for its header and what stands behind it already.
+  // For a new frame as well: one step for its header and what stands behind it already.
   std::size_t consumed = 0;
   const Bytes piece = data_.next(rest, consumed);
   Step step = owner.end_data(piece, now, outbox);

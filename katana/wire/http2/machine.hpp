@@ -108,7 +108,7 @@ class Machine {
   void restart_deadline(Instant now) noexcept { frames_.restart_deadline(now); }
 
   // ---- content of requests ----
-  // So much has been taken and may be sent again. `stream`: null when it is gone.
+  // This many bytes have been taken and may be sent again. `stream`: null when it is gone.
   void consume(Stream* stream, std::size_t bytes, Outbox& outbox) noexcept;
   // The stream's share of that, when the connection's was consumed before.
   void open_window(Stream& stream, std::size_t bytes, Outbox& outbox) noexcept;

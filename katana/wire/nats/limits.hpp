@@ -13,7 +13,7 @@ struct Limits {
   std::size_t line_bytes_max = 8 * 1024;
   // Of INFO, which lists the servers of a cluster.
   std::size_t info_bytes_max = 24 * 1024;
-  // Of a message with its headers. No server has more.
+  // For a message with its headers. No server has more.
   std::uint32_t message_bytes_max = 64 * 1024 * 1024;
 };
 

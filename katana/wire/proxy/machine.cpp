@@ -43,7 +43,7 @@ std::optional<std::uint16_t> read_port(Bytes text) noexcept {
   return port;
 }
 
-// Of the family that the line names; an address of IPv4 in IPv6 is of TCP6.
+// For the family that the line names; an address of IPv4 in IPv6 is of TCP6.
 std::optional<IpAddress> read_address(Bytes text, bool is_v6) noexcept {
   if ((text.find(':') != Bytes::npos) != is_v6) return std::nullopt;
   return IpAddress::read(text);

@@ -20,8 +20,8 @@
 //   content_end  CRLF                         -> value
 //   refused      for ever
 //
-// next() reports one value, or one part of a string, at a time. Who builds replies of them pushes
-// an aggregate when its value is reported, and pops Step::ended of them after each value.
+// next() reports one value, or one part of a string, at a time. Code that builds replies of them
+// pushes an aggregate when its value is reported, and pops Step::ended of them after each value.
 //
 // Owns       the counts of the aggregates that are open, depth_limit of them at most.
 // Borrows    the input, for the call.
@@ -86,7 +86,7 @@ enum class Event : std::uint8_t {
 struct Step {
   Event event = Event::need_bytes;  // says which members hold
   Kind kind = Kind::null;           // of a value, and of a part's string
-  // Of a string: its content is complete with this step. Of every other value true.
+  // For a string: its content is complete with this step. For every other value true.
   bool complete = true;
   // The reply is complete: what comes next belongs to another one.
   bool reply_ended = false;

@@ -100,7 +100,7 @@ class Machine {
   // Nothing can be received or sealed.
   bool has_failed() const noexcept { return failure_ != Failure::none; }
   Failure failure() const noexcept { return failure_; }  // Failure::none: it has not failed
-  // Of a client: what is wrong with the certificate that the server has shown; null: nothing.
+  // For a client: what is wrong with the certificate that the server has shown; null: nothing.
   const char* certificate_problem() const noexcept;
   // Of a client, before the first next(): the name that it asks for (SNI) and that the certificate
   // has to be for: a DNS name or a numeric address, which is not asked for (RFC 6066 §3). False:

@@ -1,7 +1,7 @@
 // Deflate: permessage-deflate (RFC 7692) without context takeover, and the memory for it.
 //
 // Every message is compressed alone, in both directions, and decompressed only when all of it
-// is here. So no connection holds any of this: one compressor and one decompressor serve all
+// is here. Therefore no connection holds any of this: one compressor and one decompressor serve all
 // connections of a reactor, and what they may use is known at start.
 //
 // Owns       nothing but counts; zlib's state lies in memory that the caller gives.
@@ -38,9 +38,9 @@ class DeflateMemory {
   std::size_t used_ = 0;
 };
 
-// A block of a dozen bytes may have tables and no content. So a message may have this many blocks,
-// and one more for every 64 bytes that come out: zlib ends one every 127 symbols at most, or when
-// it is told to flush.
+// A block of a dozen bytes may have tables and no content. Therefore a message may have this many
+// blocks, and one more for every 64 bytes that come out: zlib ends one every 127 symbols at most,
+// or when it is told to flush.
 inline constexpr std::uint64_t blocks_free = 4096;
 inline constexpr std::uint64_t bytes_per_block_min = 64;
 

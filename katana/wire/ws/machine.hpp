@@ -39,7 +39,7 @@ namespace katana::ws {
 // Which end this is. Clients mask what they send (RFC 6455 §5.3).
 enum class Role : std::uint8_t { server, client };
 
-// Of a piece of a message.
+// For a piece of a message.
 inline constexpr std::size_t piece_bytes_max = 16 * 1024;
 
 // What the machines of one reactor share. The piece is the one that any machine reported last.
@@ -99,10 +99,10 @@ class Machine {
   // whole message at first, what was left of it after that, and no call of another machine of the
   // context in between.
   Step unpack(Bytes& packed) noexcept;
-  // Of the event reported last; valid until the next call of any machine of the context.
+  // For the event reported last; valid until the next call of any machine of the context.
   Bytes payload() const noexcept { return payload_; }
   Refusal refusal() const noexcept { return refusal_; }
-  // Of the other side's close frame; CloseCode::none when it had no code, abnormal before it has
+  // For the other side's close frame; CloseCode::none when it had no code, abnormal before it has
   // come.
   CloseCode close_code() const noexcept { return close_code_; }
   State state() const noexcept { return state_; }

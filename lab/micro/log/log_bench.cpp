@@ -99,7 +99,7 @@ Paced measure_paced(const SubjectKind& kind, const std::string& path, int record
           log_bench::grouped_percentile(costs, 0.999)};
 }
 
-// Of a call alone: so few that no ring is full and no caller waits.
+// For a call alone: so few that no ring is full and no caller waits.
 std::optional<double> count_instructions(const SubjectKind& kind, const std::string& path) {
   constexpr std::uint64_t records = 1'000;
   const auto subject = kind.make(path);

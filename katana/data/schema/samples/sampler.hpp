@@ -4,8 +4,8 @@
 //   Result<container::Value> user = sampler.draw(schema);
 //
 // `const`, `enum`, `example`, `examples` and `default` are used where they are there, by choice.
-// Else bounds, lengths, patterns and formats decide, and where they leave it open a name such as
-// "email" or "city" does, so that what is drawn reads well. What is random stays small: a few
+// Otherwise bounds, lengths, patterns and formats decide, and where they leave it open a name such
+// as "email" or "city" does, so that what is drawn reads well. What is random stays small: a few
 // items, optional members now and then, and fewer of both the deeper they are.
 //
 // Owns       its random numbers.

@@ -108,7 +108,7 @@ class RemoteKeys final : public TokenKeys, public std::enable_shared_from_this<R
 
 namespace detail {
 
-// Of a value of Cache-Control; nothing: it has no max-age, or none that is a number.
+// For a value of Cache-Control; nothing: it has no max-age, or none that is a number.
 std::optional<Duration> max_age_of(Bytes cache_control) noexcept;
 
 }  // namespace detail

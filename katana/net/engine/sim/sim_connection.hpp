@@ -11,7 +11,7 @@
 //
 //   write() ─> waiting ─window─> in flight ─delay─> arrived ─> take() ─> acknowledge() ─delay─>
 //
-// Who ends it, and what the other side sees after the delay:
+// The side that ends it, and what the other side sees after the delay:
 //
 //   finish()      ended(), once every byte has been taken
 //   close()       as finish(); with input unread, or when more arrives later, broken()

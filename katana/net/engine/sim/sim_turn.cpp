@@ -237,7 +237,7 @@ void SimKernel::deliver_bytes(Link link, Slot& slot, const std::string& bytes) {
   std::vector<char> borrowed(bytes.begin(), bytes.end());
   sink_bytes(link, Bytes(borrowed.data(), borrowed.size()));
   std::ranges::fill(borrowed, '\xdd');
-  // Else the compiler may drop the fill, because the memory is released next.
+  // Otherwise the compiler may drop the fill, because the memory is released next.
   std::atomic_signal_fence(std::memory_order_seq_cst);
 }
 

@@ -215,7 +215,7 @@ class UringLinks {
   Clocks clocks_;
   UringCounters counters_;
 
-  // Of a receive while much is held.
+  // For a receive while much is held.
   static constexpr std::uint32_t short_receive_bytes = 1024;
   std::size_t held_sum_ = 0;      // memory of what is held for paused links; slots_ counts in it
   bool is_holding_much_ = false;  // see uring_receiving.hpp

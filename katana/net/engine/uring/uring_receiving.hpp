@@ -100,7 +100,8 @@ class UringReceiving : public UringSending<S> {
     if ((completion.flags & IORING_CQE_F_MORE) == 0) {
       slot->receiving = slot->cancelling = false;
       counters_.multishot_ends += result > 0 && !slot->singly ? 1 : 0;
-      // Who found no buffer at all is the first to be armed again, so that buffers go round.
+      // A link that found no buffer at all is the first to be armed again, so that buffers go
+      // round.
       if (result == -ENOBUFS && !slot->fed && !slot->touched) {
         slot->touched = true;
         waits_for_blocks_.push_back(link);

@@ -10,8 +10,8 @@
 // Sending. The kernel never sees memory of the reactor after the call: short output is copied into
 // a block of Outputs, is `completed` for the reactor, and goes with the turn's submission, several
 // replies of a link in one entry. Longer output is sent by sendmsg at once, where a copy would cost
-// more than the call, and waits for room by a poll. So close() has no output to take back, the
-// reactor may release its blocks right after it, and nothing has to be cancelled synchronously.
+// more than the call, and waits for room by a poll. Therefore close() has no output to take back,
+// the reactor may release its blocks right after it, and nothing has to be cancelled synchronously.
 //
 // Closing. Output that is staged or under way is delivered first, in two ways that need no link
 // between the entries: entries are executed in order, and a send under way has its own reference of
@@ -242,8 +242,8 @@ class UringSending : public UringLinks<S> {
     return Sent::pending;
   }
 
-  // What is staged goes first. Who has more to send than a block holds would get rid of one block
-  // in each turn otherwise.
+  // What is staged goes first. Otherwise a link with more to send than a block holds would send
+  // one block in each turn.
   KATANA_RARE Sent send_behind_staged(Link link, Slot& slot, std::span<const iovec> gathered,
                                       std::size_t wanted, std::size_t& accepted) {
     Output& output = outputs_[slot.output];

@@ -84,7 +84,7 @@ class JetStreams final : public Streams {
     missed_.fetch_add(count, std::memory_order_relaxed);
   }
   void forget(const void* of) noexcept override;
-  // Empty: all of them go on. Else one of them, and how many there are.
+  // Empty: all of them go on. Otherwise one of them, and how many there are.
   std::string stalled() const;
   void add_figures(BusStatistics& statistics) const;
 

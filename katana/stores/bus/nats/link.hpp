@@ -129,7 +129,7 @@ class NatsLink final : private upstream::Owner, private net::TimerEntry {
   State state_ = State::down;
   ServerInfo info_;
   unsigned pings_unanswered_ = 0;
-  // Of the message whose bytes come.
+  // For the message whose bytes come.
   nats::MessageHead head_;
   std::string subject_;
   std::string reply_to_;

@@ -77,7 +77,7 @@ struct NatsOptions {
   BusOptions bus = {};
   upstream::ResolverOptions resolver = {};
   NatsObserver* observer = nullptr;
-  // Of the jitter; 0: a random one.
+  // For the jitter; 0: a random one.
   std::uint64_t seed = 0;
 };
 
@@ -85,7 +85,7 @@ struct NatsOptions {
 // for TLS. Passwords and tokens are refused: they have files.
 Result<void> parse_nats_url(Bytes url, NatsOptions& options);
 
-// Of a server whose address has none.
+// For a server whose address has none.
 inline constexpr std::uint16_t nats_port = 4222;
 
 }  // namespace katana::bus

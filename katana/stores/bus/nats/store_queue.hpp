@@ -6,7 +6,8 @@
 //      └── refuse(), lose_link(), or no answer for answer_timeout
 //
 // Behind a refusal one is sent at a time, after a pause that doubles; each acknowledgement doubles
-// how many may be on their way. So the order of storing is that of add(), unless an answer is lost.
+// how many may be on their way. Therefore the order of storing is that of add(), unless an answer
+// is lost.
 //
 // Owns       a share of each message.
 // Thread     add(), size() and bytes() any; the rest the home reactor's.

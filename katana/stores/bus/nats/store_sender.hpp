@@ -18,7 +18,7 @@
 
 namespace katana::bus {
 
-// Who sends, past the subscribers of this process, who have it already.
+// The sender, past the subscribers of this process, which have it already.
 class StoreLink {
  public:
   virtual bool is_up() const noexcept = 0;  // the link has a server that takes messages

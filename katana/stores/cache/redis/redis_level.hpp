@@ -10,8 +10,8 @@
 //
 // What others write, remove or let expire is told by Redis (client-side caching, redis/
 // listener.hpp), and memory forgets it. Behind each value stands who wrote it, because Redis tells
-// of own writes as well: of those the cache is told only when somebody else has written since. Who
-// listens needs the right to CLIENT TRACKING.
+// of own writes as well: of those the cache is told only when somebody else has written since. The
+// listening user needs the right to CLIENT TRACKING.
 //
 // Owns       a share of the client.
 // Thread     calls: any reactor's; health() any.

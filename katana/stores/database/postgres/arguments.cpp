@@ -14,7 +14,7 @@
 namespace katana::database::postgres {
 namespace {
 
-// Of a value that is made: the longest are numbers as text.
+// For a value that is made: the longest are numbers as text.
 constexpr std::size_t made_bytes_max = 32;
 
 }  // namespace

@@ -57,7 +57,7 @@ class BlockingSession {
 
   // The rows of the last statement of `text`; values are given as text.
   katana::Result<Rows> ask(const char* text, std::span<const char* const> values = {});
-  // Of the last call that failed.
+  // For the last call that failed.
   const Refusal& refusal() const noexcept { return refusal_; }
   bool in_transaction() const noexcept { return PQtransactionStatus(pg_.get()) == PQTRANS_INTRANS; }
 

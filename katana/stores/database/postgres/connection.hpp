@@ -78,8 +78,8 @@ enum class Step : std::uint8_t {
   savepoint,  // SAVEPOINT, RELEASE or ROLLBACK TO, for a caller
 };
 
-// A cancel request may take effect late. So a connection that had one gets its next work only after
-// the request was answered, and then a statement of no consequence.
+// A cancel request may take effect late. Therefore a connection that had one gets its next work
+// only after the request was answered, and then a statement of no consequence.
 enum class Cancel : std::uint8_t { none, asked, answered, fenced };
 
 // The error of a write whose result is incomplete.
@@ -165,7 +165,7 @@ class Connection final : private SocketWatcher {
   bool runs_for_nobody() const noexcept;
   // And no caller waits for anything else: to cancel it harms no other caller.
   bool may_cancel() const noexcept;
-  // Of this time: calls whose deadline has passed get their error. True: there were some.
+  // For this time: calls whose deadline has passed get their error. True: there were some.
   bool expire(Instant now) noexcept;
 
   // A stream's statement, alone on the connection: rows go to `work` as its outcome wants them.

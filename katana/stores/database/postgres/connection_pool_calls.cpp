@@ -42,7 +42,7 @@ katana::Result<void> look_up(const Host& host, std::vector<Target>& targets) {
   return {};
 }
 
-// Of several hosts the first that answers is wanted, and soon.
+// Among several hosts the first that answers is wanted, and soon.
 Duration attempt_timeout(Duration connect_timeout) noexcept {
   return std::min(connect_timeout,
                   std::max(milliseconds(500), nanoseconds(connect_timeout.ns / 4)));
@@ -175,7 +175,7 @@ void ConnectionPool::connect(const katana::Result<std::vector<Target>>& targets,
 void ConnectionPool::note_failure(std::string_view why) {
   ++failures_;
   failure_ = why;
-  // Of several servers another one may be the primary at any moment.
+  // Among several servers another one may be the primary at any moment.
   const Duration most =
       options_.hosts.size() > 1
           ? std::max(options_.backoff_min, std::min(options_.backoff_max, options_.probe_interval))

@@ -44,7 +44,7 @@ class [[nodiscard]] CopyIn {
     if (cursor_ != nullptr) backend_->close(*cursor_);
   }
 
-  // Of the format that the statement names; lines may be cut anywhere.
+  // For the format that the statement names; lines may be cut anywhere.
   Task<database::Result<void>> write(std::string data);
   // How many rows are stored.
   Task<database::Result<std::int64_t>> finish();

@@ -8,7 +8,7 @@
 // Fails      an Error names the file, its line, and what the database says of it, with
 //            Code::unavailable only where to repeat the call may help (blocking_session.hpp). The
 //            database is then as it was: all migrations of a call are one transaction, which a file
-//            may neither begin nor end. So what PostgreSQL does not do in one (CREATE INDEX
+//            may neither begin nor end. Therefore what PostgreSQL does not do in one (CREATE INDEX
 //            CONCURRENTLY, VACUUM) is no migration. Where a file uses what PostgreSQL lets be used
 //            only after a commit (a value that an earlier file added to an enum), those before it
 //            are committed first.

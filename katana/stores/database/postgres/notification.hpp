@@ -23,7 +23,7 @@ struct Notification {
   std::int32_t sender = 0;       // the process of the server's session that sent it
 };
 
-// Of a NotificationHandler.
+// For a NotificationHandler.
 using OnNotification = std::function<void(const Notification&)>;
 
 // What one Notifications has counted since it was opened.

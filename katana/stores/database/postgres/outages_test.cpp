@@ -227,7 +227,7 @@ TEST_F(PostgresOutages, migrations_are_applied_once_and_a_failed_one_leaves_noth
   ASSERT_FALSE(failed);
   EXPECT_THAT(failed.error().describe(), HasSubstr("0002_name.sql"));
   EXPECT_EQ(ask("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'"), "0");
-  // Of several programs that start at once, one applies them.
+  // Among several programs that start at once, one applies them.
   std::vector<std::size_t> applied(4);
   {
     std::vector<std::jthread> starters;

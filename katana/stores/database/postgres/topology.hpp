@@ -6,8 +6,8 @@
 //
 // Both servers are asked for their position in the write-ahead log by the probes of their kept
 // connections. A replica that has replayed the position which the primary had when it was asked at
-// t has every write that was acknowledged before t. So a bound holds whatever clocks say, and
-// whether or not the replica still receives anything; it is as fine as the interval of probes.
+// t has every write that was acknowledged before t. Therefore a bound holds whatever clocks say,
+// and whether or not the replica still receives anything; it is as fine as the interval of probes.
 //
 // Owns       the last positions.
 // Thread     any.

@@ -23,7 +23,7 @@ namespace katana::database::postgres {
 struct SchemaType {
   // How it is made; `other`: in a way that has no value here.
   enum class Kind : std::uint8_t { other, enumeration, domain, array, composite };
-  // Of a composite.
+  // For a composite.
   struct Field {
     std::string name;        // of the attribute
     std::uint32_t type = 0;  // its number

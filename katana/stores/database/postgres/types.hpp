@@ -77,20 +77,20 @@ class TypeTable;
 
 inline constexpr std::size_t dimensions_max = 6;  // of an array, as the server has it
 
-// Of a type of the database itself; those of the schema are known to their connection only.
+// For a type of the database itself; those of the schema are known to their connection only.
 Form form_of(std::uint32_t type) noexcept;
 
 // `text`: where the text of a column is written that has none in the binary format.
 Value decode(const TypeTable& types, std::uint32_t type, Form form, Bytes octets,
              std::string& text);
-// Of a type of the database itself.
+// For a type of the database itself.
 Value decode(Form form, Bytes octets, std::string& text);
 
 // The parameters of one statement, as libpq takes them.
 class Arguments {
  public:
-  // Null: they are here. Else what is wrong with value number failed_at(), which begins at 1; good
-  // until the next call. `table`: what is known of the types of the schema.
+  // Null: they are here. Otherwise what is wrong with value number failed_at(), which begins at 1;
+  // good until the next call. `table`: what is known of the types of the schema.
   const char* take(std::span<const Value> values, std::span<const std::uint32_t> types,
                    const TypeTable& table);
   std::size_t failed_at() const noexcept { return data_.size() + 1; }

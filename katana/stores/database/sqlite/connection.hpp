@@ -36,7 +36,7 @@ enum class Access : std::uint8_t {
   read,    // reads; a write is an Error
 };
 
-// Of one statement that is run.
+// For one statement that is run.
 struct Limits {
   std::size_t rows_max = SIZE_MAX;  // one row more is an Error
   Instant deadline = never;         // then it is interrupted
@@ -68,13 +68,13 @@ class Connection {
   // The program's statement.
   Result<Statement*> find(const Sql& sql);
   // Runs it. SQLITE_DONE: to its end, and it is reset. SQLITE_ROW: the outcome wants no more at
-  // present; resume() or reset it. Else it has failed, and is reset; when there is more to say than
-  // the code does, the outcome says it.
+  // present; resume() or reset it. Otherwise it has failed, and is reset; when there is more to say
+  // than the code does, the outcome says it.
   int run(Statement& statement, std::span<const Value> values, Outcome& outcome,
           const Limits& limits) noexcept;
   int resume(Statement& statement, Outcome& outcome, const Limits& limits) noexcept;
   int run(Command command) noexcept;
-  // Our own text, without values: pragmas, migrations. Of several statements, all.
+  // Our own text, without values: pragmas, migrations. Among several statements, all.
   int run_text(const char* text) noexcept;
   // Every statement of a text that is not ours (a migration): what the program's statements may not
   // do, it may not do either. The Error has the statement that failed.

@@ -55,7 +55,7 @@ class Faults {
   }
   void lose_unflushed(const std::string& path);
 
-  // Of the file layer.
+  // For the file layer.
   int write(const std::string& path, sqlite3_file* real, const void* data, int size,
             sqlite3_int64 at);
   int truncate(const std::string& path, sqlite3_file* real, sqlite3_int64 size);

@@ -31,7 +31,7 @@ class MemoryFolder {
   }
   ~MemoryFolder();
 
-  // Of the database in it.
+  // For the database in it.
   std::string file() const { return path_ + "/memory.db"; }
 
  private:

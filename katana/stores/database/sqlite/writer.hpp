@@ -15,8 +15,8 @@
 //
 // A write that is submitted while a group is executing is added to it. Callers that write again as
 // soon as they are answered are kept together: a group that is smaller than the one before, with
-// all that waited then, waits a moment for the others. Else one that came a moment late would have
-// a commit to itself in every round, and delay all.
+// all that waited then, waits a moment for the others. Otherwise one that came a moment late would
+// have a commit to itself in every round, and delay all.
 //
 // Owns       its connection; works from submit() until they are completed or withdrawn.
 // Borrows    options, watch, clock, and the executor that it runs on.

@@ -46,14 +46,14 @@ class Delivery : public ListHook<Delivery> {
 
   // Its name, as the worker was given it.
   const std::string& queue() const noexcept { return queue_; }
-  // Of the row: the same in each attempt.
+  // For the row: the same in each attempt.
   std::int64_t id() const noexcept { return job_.id; }
   // Grows with each claim of the job: what it writes to is to refuse a lower one than it has seen.
   std::int64_t fence() const noexcept { return job_.fence; }
   // From 1 on.
   std::int64_t attempt() const noexcept { return job_.attempts; }
   const std::string& payload() const noexcept { return job_.payload; }
-  // Of the request that queued it; empty: none did.
+  // For the request that queued it; empty: none did.
   const std::string& request_id() const noexcept { return job_.request_id; }
 
   // The handler is to end soon: HandlerOptions::stop_grace later it is cancelled.

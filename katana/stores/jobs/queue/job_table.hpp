@@ -76,7 +76,7 @@ class JobTable {
  public:
   explicit JobTable(database::Database& database) noexcept;
 
-  // Else SQLite.
+  // Otherwise SQLite.
   bool is_postgres() const noexcept { return is_postgres_; }
   // That it was made with.
   database::Database& database() const noexcept { return database_; }
