@@ -15,7 +15,7 @@ import subprocess
 from pathlib import Path
 
 CLANG, GXX = "clang++-19", "g++-12"
-# libpq's headers have a folder of their own, where pkg-config says.
+# libpq's headers have their own folder, where pkg-config says.
 FLAGS = "-std=c++23 -fsyntax-only -I. -Iapps -isystem /usr/include/postgresql -Wall -Wextra -Werror".split()
 MODULE_FLAGS = ["-Wno-#warnings",  # of clang's own headers
                 "-ferror-limit=0", "-fmodules", "-Xclang", "-fmodules-local-submodule-visibility",

@@ -8,7 +8,7 @@ that a source with every mutant compiles once (schemata):
                           ? bool(x <= 3) :
                             bool(x < 3)) { if (KATANA_MUTANT(2)) { } else { f(); } }
 
-Each alternative is on a line of its own, so a compiler's error names the mutant that does not compile. A mutant is
+Each alternative is on its own line, so a compiler's error names the mutant that does not compile. A mutant is
 known by its file and by the text of its unit before and after, never by a line number.
 """
 

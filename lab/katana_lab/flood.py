@@ -5,7 +5,7 @@ A flood keeps so many sockets in use, each from the next address, and does on ea
     connections   a byte, and then nothing
     handshakes    a ClientHello, which costs the server a signature; gone with the first reply, and again
     requests      batches of pipelined requests, as fast as they are answered
-    slow_heads    a head that never ends, an octet at a time
+    slow_heads    a head that never ends, a byte at a time
     resets        streams of HTTP/2 that are opened and reset (CVE-2023-44487)
 
 It never leaves 127.0.0.0/8: another target is refused. Standard library only.
@@ -64,7 +64,7 @@ class Flooding:
     """One socket of a flood."""
 
     socket: socket.socket
-    sent: int = 0            # batches, or octets
+    sent: int = 0            # batches, or bytes
     answered: bool = False
     left: bytes = b""
 
@@ -75,7 +75,7 @@ class Flooded:
 
     opened: int = 0
     ended_by_server: int = 0
-    unanswered: int = 0      # of those, without a single octet of a reply
+    unanswered: int = 0      # of those, without a single byte of a reply
     failed: int = 0          # could not be connected
 
 
@@ -193,7 +193,7 @@ def _run(kind: str, port: int, sockets: int, from_addresses: int, seconds: float
 
 
 class Running:
-    """A flood in a process of its own; a context manager. `done`: what it came to, afterwards."""
+    """A flood in its own process; a context manager. `done`: what it came to, afterwards."""
 
     def __init__(self, kind: str, port: int, sockets: int, from_addresses: int, seconds: float):
         self.result = multiprocessing.Queue()

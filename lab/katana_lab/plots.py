@@ -356,7 +356,7 @@ def cpu_ratios(by_test: dict[str, dict[str, float]], first: str) -> Plot:
 
 
 def write_page(plot: Plot, path: Path) -> None:
-    """A plot as a page of its own, which needs nothing from elsewhere."""
+    """A plot as its own page, which needs nothing from elsewhere."""
     figure = go.Figure(plot)
     figure.update_layout(margin={"l": 90, "r": 12, "t": 150, "b": 40}, title={"x": 0})
     figure.write_html(path, include_plotlyjs=True)

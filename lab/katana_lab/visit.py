@@ -58,7 +58,7 @@ class Running:
 
 @contextlib.contextmanager
 def serving(bench: Bench, server: peers.Server, case: Case, places: Places) -> Iterator[Running]:
-    """A fresh server in a folder of its own; gone afterwards, whatever happens."""
+    """A fresh server in its own folder; gone afterwards, whatever happens."""
     with tempfile.TemporaryDirectory(prefix="katana-lab-") as folder:
         work, port = Path(folder), next(bench.ports)
         work.chmod(0o755)                                        # nginx's workers are somebody else
@@ -253,7 +253,7 @@ def _per_request(counts: dict[str, float]) -> dict[str, float]:
 
 def trace_calls(bench: Bench, server: peers.Server, case: Case, places: Places,
                 phases: Phases) -> tuple[list[CallRow], int, str]:
-    """System calls by name per request, of how many requests, and what is wrong with them, from a run of its own:
+    """System calls by name per request, of how many requests, and what is wrong with them, from its own run:
     tracing slows the server several times over.
     """
     with serving(bench, server, case, places) as running:
@@ -267,7 +267,7 @@ def trace_calls(bench: Bench, server: peers.Server, case: Case, places: Places,
 
 
 def profile(bench: Bench, server: peers.Server, case: Case, places: Places, phases: Phases) -> dict[str, int]:
-    """Folded stacks under load, from a run of its own."""
+    """Folded stacks under load, from its own run."""
     with serving(bench, server, case, places) as running:
         with perf.StackRecorder(running.process.pid, running.work) as recorder:
             generator.run(bench.program, case.load, running.port, max(2.0, _extra_seconds(phases)), places.generator)

@@ -7,12 +7,12 @@ A corpus is a JSON file with a list `cases`. Fields of a case:
   section   the rule it checks
   level     must | should | may (several outcomes are conforming)
   note      why the case exists
-  raw       parts joined to the octets to send; a part is a Latin-1 string or {"repeat": S, "times": N}
+  raw       parts joined to the bytes to send; a part is a Latin-1 string or {"repeat": S, "times": N}
   staged    true: parts are sent one by one, each next one after an answer or a short wait
   head_responses  indices of responses to HEAD
   expect    allowed outcomes, the preferred one first:
     responses   final status of each response in order: "2xx", "400", "400|501", …;
-                "non-http" = octets that are no HTTP/1.x response
+                "non-http" = bytes that are no HTTP/1.x response
     bodies      contents of the responses: a Latin-1 string, a list of parts as in raw, or null = any
     body_sizes  likewise, lengths only
     fields      one object per response, or null: {name: text} equal but for case, {name: null} absent,
@@ -67,19 +67,19 @@ def load_cases(path):
 
 
 def part_bytes(part):
-    """Return the octets of one part."""
+    """Return the bytes of one part."""
     if isinstance(part, str):
         return part.encode("latin-1")
     return part["repeat"].encode("latin-1") * part["times"]
 
 
 def parts_bytes(parts):
-    """Return the octets of a string or of a list of parts."""
+    """Return the bytes of a string or of a list of parts."""
     return part_bytes(parts) if isinstance(parts, str) else b"".join(map(part_bytes, parts))
 
 
 def raw_bytes(case):
-    """Return all octets a case sends."""
+    """Return all bytes a case sends."""
     return parts_bytes(case["raw"])
 
 

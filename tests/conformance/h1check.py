@@ -2,9 +2,9 @@
 """Check an HTTP/1.1 server against corpora of raw requests.
 
 Each case is sent on a fresh connection in three ways:
-  whole   all octets at once;
-  bytes   one octet per segment (cases of at most --bytes-max octets);
-  splits  once for every boundary, as two segments (cases of at most --split-max octets).
+  whole   all bytes at once;
+  bytes   one byte per segment (cases of at most --bytes-max bytes);
+  splits  once for every boundary, as two segments (cases of at most --split-max bytes).
 A mode passes when the observed outcome is one of the outcomes the corpus allows. In `bytes` and `splits` the accepted
 requests and their contents must also be those seen in `whole`: a parser's verdict may not depend on segmentation.
 
@@ -114,7 +114,7 @@ class Runner:
                 outcome.end = "closed" if self._wait_for_close(connection, outcome) else "announced close, not closed"
 
     def _wait(self, case, connection, outcome, probe):
-        """Wait for the next octets; returns the probe that is under way. Sets outcome.end when silence decides."""
+        """Wait for the next bytes; returns the probe that is under way. Sets outcome.end when silence decides."""
         complete, more = continuations(case, outcome)
         ends = {expected["end"] for expected in complete}
         if probe is None and "open" in ends and not more:

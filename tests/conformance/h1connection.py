@@ -1,4 +1,4 @@
-"""A client connection that sends raw octets and collects what comes back, however rudely the peer behaves."""
+"""A client connection that sends raw bytes and collects what comes back, however rudely the peer behaves."""
 import select
 import socket
 import ssl
@@ -13,7 +13,7 @@ SEND_BYTES_MAX = 1 << 16
 class Connection:
     """One connection to `options.host:options.port`; `parser` holds what was received.
 
-    `failed_send` says that the peer stopped taking octets (it closed or reset the connection).
+    `failed_send` says that the peer stopped taking bytes (it closed or reset the connection).
     """
 
     def __init__(self, options, head_responses=()):
@@ -47,14 +47,14 @@ class Connection:
                 self.receive(0)
 
     def half_close(self):
-        """Tell the peer that no more octets will come."""
+        """Tell the peer that no more bytes will come."""
         try:
             self.sock.shutdown(socket.SHUT_WR)
         except OSError:
             self.parser.eof = True
 
     def receive(self, seconds):
-        """Wait up to `seconds` for more octets or the end of the stream; False when nothing came."""
+        """Wait up to `seconds` for more bytes or the end of the stream; False when nothing came."""
         deadline = time.monotonic() + seconds
         while not self.parser.eof and self._readable(deadline - time.monotonic()):
             try:

@@ -24,7 +24,7 @@ class Response:
 
 
 class ResponseParser:
-    """Append received octets to `data`, set `eof` at the end of the stream, call `next` until it returns None.
+    """Append received bytes to `data`, set `eof` at the end of the stream, call `next` until it returns None.
 
     `head_responses` are the indices of the final responses that answer HEAD and so have no content.
     """

@@ -1,4 +1,4 @@
-"""hello_world_server against both HTTP/1.1 corpora, whole, octet by octet and split at every boundary."""
+"""hello_world_server against both HTTP/1.1 corpora, whole, byte by byte and split at every boundary."""
 import io
 
 import pytest

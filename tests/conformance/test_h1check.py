@@ -109,7 +109,7 @@ class LosesContent(Standin):
     """Changes the content on its way."""
 
     def reply(self, content):
-        """Same length, other octets."""
+        """Same length, other bytes."""
         return super().reply(content[:1] * len(content))
 
 

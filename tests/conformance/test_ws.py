@@ -31,7 +31,7 @@ def server(request):
 
 
 def talk(server, data, chop=None, more=""):
-    """Send octets and a close frame, and return all frames that come back."""
+    """Send bytes and a close frame, and return all frames that come back."""
     with Client(server.port, more=more) as client:
         assert client.head.startswith(b"HTTP/1.1 101 "), client.head
         client.send(data + BYE, chop)
@@ -128,7 +128,7 @@ def test_text_is_text_however_it_is_cut(server):
 
 @pytest.mark.parametrize("bad", BAD_TEXT, ids=lambda bad: bad.hex())
 def test_what_is_not_utf8_ends_the_connection_at_once(server, bad):
-    """Group 6.4: at the octet that cannot be, before the frame or the message is complete."""
+    """Group 6.4: at the byte that cannot be, before the frame or the message is complete."""
     whole = frame(TEXT, b"fine " + bad + b" more")
     assert code_of(talk(server, whole)) == 1007
     unfinished = frame(TEXT, b"fine ", fin=False) + frame(CONTINUATION, bad + b" ", fin=False)

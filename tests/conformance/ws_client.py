@@ -12,7 +12,7 @@ HANDSHAKE = ("GET {path} HTTP/1.1\r\nHost: {host}\r\nUpgrade: websocket\r\nConne
 
 
 def frame(opcode, payload=b"", fin=True, rsv=0, masked=True, length=None, mask=None):
-    """Return the octets of a frame. `length` (bytes) replaces the length field as it would be written."""
+    """Return the bytes of a frame. `length` (bytes) replaces the length field as it would be written."""
     mask = mask or os.urandom(4)
     size = len(payload)
     if length is None:
@@ -52,7 +52,7 @@ class Client:
         self.socket.close()
 
     def send(self, data, chop=None):
-        """Send octets, in pieces of `chop` if given."""
+        """Send bytes, in pieces of `chop` if given."""
         try:
             for at in range(0, len(data), chop or max(1, len(data))):
                 self.socket.sendall(data[at:at + (chop or len(data))])
@@ -69,7 +69,7 @@ class Client:
         return taken
 
     def receive_frame(self):
-        """Return (first octet, payload); raises EOFError at the end of the connection."""
+        """Return (first byte, payload); raises EOFError at the end of the connection."""
         first, second = self._take(2)
         assert not second & 0x80, "a server must not mask"
         size = second & 0x7f

@@ -1,4 +1,4 @@
-"""application_server as a child process, in a folder of its own."""
+"""application_server as a child process, in its own folder."""
 import os
 import re
 import signal

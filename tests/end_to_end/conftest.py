@@ -35,7 +35,7 @@ def server(engine):
 
 @pytest.fixture(scope="session")
 def postgres():
-    """A PostgreSQL server for the tests of this worker; each makes a database of its own."""
+    """A PostgreSQL server for the tests of this worker; each makes its own database."""
     with Cluster() as cluster:
         yield cluster
 

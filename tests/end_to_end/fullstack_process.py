@@ -1,4 +1,4 @@
-"""fullstack as a child process in a folder of its own: started, awaited, ended and checked against its contract."""
+"""fullstack as a child process in its own folder: started, awaited, ended and checked against its contract."""
 import os
 import pathlib
 import signal

@@ -1,4 +1,4 @@
-"""A nats-server with JetStream as a child process, in a folder of its own."""
+"""A nats-server with JetStream as a child process, in its own folder."""
 import shutil
 import signal
 import subprocess

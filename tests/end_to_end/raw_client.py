@@ -7,7 +7,7 @@ HOST = "Host: localhost\r\n"
 
 
 def request(target="/plaintext", method="GET", fields="", content=b"", version="HTTP/1.1"):
-    """Return the octets of a request."""
+    """Return the bytes of a request."""
     length = f"Content-Length: {len(content)}\r\n" if content else ""
     return f"{method} {target} {version}\r\n{HOST}{fields}{length}\r\n".encode("latin-1") + content
 
@@ -32,7 +32,7 @@ class Reader:
         return bool(received)
 
     def take(self, size):
-        """Return the next `size` octets."""
+        """Return the next `size` bytes."""
         while len(self.data) < size:
             if not self.more():
                 raise EOFError(f"the stream ended after {len(self.data)} of {size} octets")

@@ -1,4 +1,4 @@
-"""A redis-server as a child process, in a folder of its own."""
+"""A redis-server as a child process, in its own folder."""
 import signal
 import socket
 import subprocess

@@ -19,7 +19,7 @@ SETTINGS = {"bus.required": "true", "bus.reconnect_max": "100ms", "bus.ping_inte
 
 
 def start(folder, nats, **more):
-    """Return a running instance, of two reactors, in a folder of its own."""
+    """Return a running instance, of two reactors, in its own folder."""
     folder.mkdir(exist_ok=True)
     settings = {**SETTINGS, "bus.url": nats.url, **{key.replace("__", "."): value for key, value in more.items()}}
     return Application(folder, *flags_of(f"{key}={value}" for key, value in settings.items()))

@@ -73,7 +73,7 @@ def test_older_names_complete_as_their_commands():
 
 
 class Terminal:
-    """A shell at a terminal of its own."""
+    """A shell at its own terminal."""
 
     def __init__(self, home, *command):
         self.seen = ""

@@ -51,7 +51,7 @@ def connections(server, count, **options):
 # ---- slow ----------------------------------------------------------------------------------------
 
 def test_a_slow_head_is_served(server):
-    """One octet per 50 ms on twenty connections; others do not notice."""
+    """One byte per 50 ms on twenty connections; others do not notice."""
     octets = request()
     with connections(server, 20) as socks:
         for index in range(len(octets)):
@@ -65,7 +65,7 @@ def test_a_slow_head_is_served(server):
 
 
 def test_a_head_that_never_ends_is_408_and_closed(server):
-    """Forty connections that send one octet of a head per 50 ms, for ever."""
+    """Forty connections that send one byte of a head per 50 ms, for ever."""
     started, field, replies = time.monotonic(), b"X: y\r\n", []
     with connections(server, 40) as socks:
         for sock in socks:

@@ -112,7 +112,7 @@ def test_metrics_and_the_access_log_know_them(tmp_path, engine):
         run("curl", "--silent", "--http2-prior-knowledge", server.url("/hello/you"))
         with server.connect() as sock:
             sock.sendall(PREFACE + SETTINGS + (8).to_bytes(3, "big") + b"\x06" + bytes(13))
-            sock.sendall(bytes(3) + b"\x06" + bytes(5))             # a PING without its eight octets
+            sock.sendall(bytes(3) + b"\x06" + bytes(5))             # a PING without its eight bytes
             assert [kind for kind, _, _, _ in frames(sock)][-1] == 7
         metrics = run("curl", "--silent", server.url("/metrics"))
     assert re.search(r'katana_http2_connections_total\{reactor="0"\} 2', metrics), metrics
@@ -169,11 +169,11 @@ def test_a_zero_window_stall_of_a_hundred_streams_is_bounded(engine):
 
 
 def test_what_dribbles_in_is_served_and_what_stops_is_ended(server):
-    """The preface octet by octet."""
+    """The preface byte by byte."""
     with server.connect() as sock:
         for octet in PREFACE + SETTINGS:
             sock.sendall(bytes([octet]))
-            time.sleep(0.001)       # so that each is a segment of its own; nothing depends on it
+            time.sleep(0.001)       # so that each is its own segment; nothing depends on it
         kinds = []
         for kind, flags, _, _ in frames(sock):
             kinds.append((kind, flags))

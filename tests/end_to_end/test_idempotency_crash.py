@@ -36,7 +36,7 @@ class Shop(Program):
 
 
 class Clients:
-    """Threads that send orders, each with a key of its own, and note whatever they are answered."""
+    """Threads that send orders, each with its own key, and note whatever they are answered."""
 
     def __init__(self, seed):
         self.ports, self.ends, self.failure = [], False, None

@@ -1,4 +1,4 @@
-"""katana-log as a program: what it prints of a binary log, written here octet by octet from the description."""
+"""katana-log as a program: what it prints of a binary log, written here byte by byte from the description."""
 import json
 import os
 import re

@@ -42,7 +42,7 @@ def send_what_goes(sock, octets):
 
 
 def contents(server, stack):
-    """Contents that are collected for a handler, all but their last octets, over HTTP/1.1."""
+    """Contents that are collected for a handler, all but their last bytes, over HTTP/1.1."""
     head = f"GET /metrics HTTP/1.1\r\n{HOST}Content-Length: {len(PIECE) + 10}\r\n\r\n".encode()
     socks = [stack.enter_context(server.connect(timeout=20)) for _ in range(COUNT)]
     for sock in socks:
@@ -131,7 +131,7 @@ HOLDERS = {contents: HELD_MIB, read_pieces: HELD_MIB, contents_of_http2: HELD_MI
 
 
 def answers(socks):
-    """Return the octets that each connection has received, without waiting."""
+    """Return the bytes that each connection has received, without waiting."""
     received = []
     for sock in socks:
         sock.setblocking(False)
@@ -215,7 +215,7 @@ def topic_socket(port, stack, receive_buffer=None):
 
 
 def test_what_slow_subscribers_keep_is_bounded(tmp_path, engine, record_property):
-    """Each has a topic of its own, of which it takes nothing; the bound of all is less than their queues."""
+    """Each has its own topic, of which it takes nothing; the bound of all is less than their queues."""
     flags = [f"http.held_max={HELD_MIB}MiB", f"http.output_max={OUTPUT_MIB}MiB", "http.reactors=1",
              "http.connections_max=400", f"http.engine={engine}"]
     with Application(tmp_path, *(part for flag in flags for part in ("--set", flag))) as app, \

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.skipif(not FOLDER, reason="KATANA_OIDC_PROVIDER is not 
 
 @pytest.fixture
 def program(tmp_path):
-    """A fullstack whose users are those of a provider of its own."""
+    """A fullstack whose users are those of its own provider."""
     port, own = free_port(), free_port()
     callback = f"http://localhost:{own}/login/callback"
     provider = subprocess.Popen(["node", "provider.mjs", str(port), callback], cwd=FOLDER, stdout=subprocess.PIPE,

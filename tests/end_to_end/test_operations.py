@@ -1,4 +1,4 @@
-"""Pages for those who run a program: for its own names, on a listener of their own, with a token, or not at all."""
+"""Pages for those who run a program: for its own names, on their own listener, with a token, or not at all."""
 import os
 
 import httpx

@@ -16,7 +16,7 @@ SHARED = {"sessions.store": "redis", "sessions.secure": "false", "sessions.cooki
 
 
 def start(folder, redis, **more):
-    """Return a running instance in a folder of its own; `more` are settings, with _ for the dots of their keys."""
+    """Return a running instance in its own folder; `more` are settings, with _ for the dots of their keys."""
     folder.mkdir(exist_ok=True)
     settings = {**SHARED, "redis.url": redis.url, **{key.replace("__", "."): value for key, value in more.items()}}
     return Application(folder, *(flag for key, value in settings.items() for flag in ("--set", f"{key}={value}")))

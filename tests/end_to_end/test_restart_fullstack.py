@@ -18,7 +18,7 @@ from raw_client import Reader, eventually, request
 RESTARTS = 3
 ADDED_BETWEEN = 60
 CLIENTS = 4     # of each version
-HEADER, GOAWAY = 9, 7   # of a frame: octets, a type
+HEADER, GOAWAY = 9, 7   # of a frame: bytes, a type
 
 
 class Secure(threading.Thread):

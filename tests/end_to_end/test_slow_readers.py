@@ -35,7 +35,7 @@ def wait_until_full(server):
 
 
 class Prober(threading.Thread):
-    """Ask for 13 octets every 10 ms on one connection, and keep how long each answer took."""
+    """Ask for 13 bytes every 10 ms on one connection, and keep how long each answer took."""
 
     def __init__(self, connection):
         """Begin at start()."""

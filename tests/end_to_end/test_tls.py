@@ -36,7 +36,7 @@ def write_certificate(folder, name, *names, authority=None):
 
 @pytest.fixture(scope="module", name="files")
 def certificate_files(tmp_path_factory):
-    """A folder with certificates for localhost, for *.example.org, and of an authority with a client of its own."""
+    """A folder with certificates for localhost, for *.example.org, and of an authority with its own client."""
     folder = tmp_path_factory.mktemp("tls")
     made = {"localhost": write_certificate(folder, "localhost"),
             "example": write_certificate(folder, "example", "*.example.org"),
@@ -111,7 +111,7 @@ def test_many_httpx_clients_at_once(secure, files):
 
 
 def test_requests_in_any_pieces_are_answered_in_order(secure, files):
-    """Pipelined, one octet to a record."""
+    """Pipelined, one byte to a record."""
     with connect(secure, context_for(files)) as sock:
         for octet in request("/hello/one") + request("/hello/two"):
             sock.sendall(bytes([octet]))

@@ -21,7 +21,7 @@ GOOD_IS_EXEMPT = "clients.exempt=[127.0.0.1]"
 
 
 def connect(port, source, payload=b""):
-    """Return a connection from an address, on which these octets were sent."""
+    """Return a connection from an address, on which these bytes were sent."""
     made = socket.create_connection(("127.0.0.1", port), timeout=60, source_address=(source, 0))
     with contextlib.suppress(OSError):           # refused already
         made.sendall(payload)

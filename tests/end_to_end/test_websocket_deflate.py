@@ -17,7 +17,7 @@ def compressed(data):
 
 
 def frame(first, payload):
-    """Return a masked frame whose first octet is `first`."""
+    """Return a masked frame whose first byte is `first`."""
     size = bytes([0x80 | len(payload)]) if len(payload) < 126 else b"\xfe" + len(payload).to_bytes(2, "big")
     mask = os.urandom(4)
     return bytes([first]) + size + mask + bytes(octet ^ mask[index % 4] for index, octet in enumerate(payload))
@@ -51,7 +51,7 @@ class Client:
         self.kept += data
 
     def frame(self):
-        """Return the first octet and the payload of the next frame; at most 64 KiB."""
+        """Return the first byte and the payload of the next frame; at most 64 KiB."""
         while len(self.kept) < 4:
             self.receive()
         size, head = self.kept[1], 2

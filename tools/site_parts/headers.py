@@ -230,7 +230,7 @@ def mark_specialisations(headers):
 
 
 def mark_documented(entities, lines, leads):
-    """Sets `documented`: by a comment of its own, that of its group or an overload, or by convention."""
+    """Sets `documented`: by its own comment, that of its group or an overload, or by convention."""
     previous, leading = None, False  # leading: a comment above is for those that follow without a gap, too
     for entity in entities:
         gap = previous is None or any(not line.strip() for line in lines[previous.line:entity.line - 1])

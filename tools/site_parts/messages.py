@@ -42,7 +42,7 @@ def sources(root, files):
 
 
 def records(root, files):
-    """(level, message) of each record that has a text of its own."""
+    """(level, message) of each record that has its own text."""
     found = set()
     for _, text in sources(root, files):
         for match in RECORD.finditer(text):

@@ -66,7 +66,7 @@ def last_cells(rounds: harness.Rounds, name: str) -> tuple[str, str, str]:
 
 
 def heading(title: str, script: str, first: str = "", servers: Sequence[Server] = ()) -> list[str]:
-    """The first lines of a report: what made it, a sentence of its own, and what its servers are made of."""
+    """The first lines of a report: what made it, its own sentence, and what its servers are made of."""
     lines = [f"# {title}", "", made_by(script), "", *([first, ""] if first else [])]
     if servers:
         lines += harness.markdown(("server", "language", "made of"),

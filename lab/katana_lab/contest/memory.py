@@ -26,7 +26,7 @@ def pss_anon_kib(pid: int) -> int:
 
 
 class Group:
-    """A cgroup of its own below a folder of cgroup 2, or of the memory controller of cgroup 1."""
+    """Its own cgroup below a folder of cgroup 2, or of the memory controller of cgroup 1."""
 
     def __init__(self, parent: Path):
         self.path = parent / f"katana-arena-{os.getpid()}-{next(_numbers)}"

@@ -27,7 +27,7 @@ PYTHON = ROOT / "build" / "arena" / "fastapi" / "venv" / "bin" / "python"      #
 
 @dataclasses.dataclass(frozen=True)
 class Server:
-    """A server of a contest. `command`: of the build's folder and a folder of its own. `needs`: programs of the
+    """A server of a contest. `command`: of the build's folder and its own folder. `needs`: programs of the
     machine, and what brings them. `make` builds it, or `target` is that of this tree's own build.
 
     Traits that one contest asks for: `kind` and `profiles` (HttpArena's class, and what it can answer), `database` (how

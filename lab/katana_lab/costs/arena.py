@@ -7,7 +7,7 @@
 First every server is checked as HttpArena validates it (lab/arena/check): a profile that fails is left out, and named.
 Then each round runs every server once (A B C A B C …) for each connection count of a profile: a fresh process with one
 thread on CPU 0, a second of warm-up, and the load on CPU 1 by katana-load. HttpArena's connection counts are divided by
---scale, since theirs are for 64 threads. katana-load sends the same octets for the same request of HTTP/2; h2load
+--scale, since theirs are for 64 threads. katana-load sends the same bytes for the same request of HTTP/2; h2load
 indexes its fields (--h2load), as HttpArena's load does.
     CPU us/request   user and kernel time of the server's processes for each request
     ratio            of that to the first server's: median over rounds of (server / first) within a round

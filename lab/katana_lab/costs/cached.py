@@ -3,7 +3,7 @@
     cached_cost.py [--build build/bench] [--rounds 9] [--seconds 3] [--connections 16] [--json FILE] [--markdown FILE]
 
 Each round runs fullstack three times (A B C A B C …), in a fresh process with one reactor on CPU 0 and wrk on CPU 1,
-with one user in a database of its own:
+with one user in its own database:
     /health   GET /health
     cached    GET /users/1 with cache.http.enabled
     handler   GET /users/1 without: a query of SQLite, and JSON

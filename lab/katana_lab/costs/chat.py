@@ -17,7 +17,7 @@ every delivery checked. Tables:
     network      between network namespaces over veth, as it is, with delay, and with delay and loss (tc netem), where
                  this machine lets us make them
 CPU is the server's, user and system, from the scheduler over the whole run; wake-ups are returns of epoll_wait or
-io_uring_enter, counted with the other system calls by perf trace in a run of its own, as tracing slows the server.
+io_uring_enter, counted with the other system calls by perf trace in its own run, as tracing slows the server.
 A ratio is the median over rounds of (engine / floor) within a round. A server that is never idle takes another turn
 with what came meanwhile, so its CPU per delivery is that of the rate, whatever a delivery costs: such rounds are left
 out of ratios and verdict, "busy" where no other is left. Messages longer than 8 KiB need --line-bytes-max, which the
@@ -125,7 +125,7 @@ def measure(name, load, ports, options, prefixes=((), ()), address="127.0.0.1"):
 
 
 def count_calls(name, load, ports, options):
-    """Return (system calls per delivery, wake-ups per second), counted in a run of its own."""
+    """Return (system calls per delivery, wake-ups per second), counted in its own run."""
     if not shutil.which("perf"):
         return None, None
     with serving(name, options, ports) as server:
@@ -311,7 +311,7 @@ def verdict(results, engines, load_before):
 # ---- the run -------------------------------------------------------------------------------------
 
 def loads_of(test, options):
-    """Return the loads of a test in tables of their own."""
+    """Return the loads of a test in their own tables."""
     if test == "sizes":
         sizes = (64, 1024) if options.quick else (64, 128, 256, 512, 1024, 4096, 16384)
         return [Load(200, size, 20 if size <= 1024 else 4) for size in sizes]

@@ -5,7 +5,7 @@
 
 cost      Both load hello_world_server (one reactor, CPU 0) from CPU 1 in a closed loop over kept connections,
           interleaved in rounds (wrk, katana-load, wrk, …). CPU is user and system time of the generator's process,
-          from wait4(); system calls come from a run of their own under perf stat. The ratio is the median over the
+          from wait4(); system calls come from their own run under perf stat. The ratio is the median over the
           rounds of katana-load / wrk within a round, with the smallest and the largest.
 accuracy  A server answers each request after 1 ms and each 200th after 20 ms, and measures those delays itself. The
           generators offer a constant rate far below what it can take. At p50, p99 and p99.9 the table has what the
@@ -55,7 +55,7 @@ def finish(command: list[str]) -> tuple[str, os.struct_rusage]:
 
 
 def cost_of(driver: str, job: Job, folder: Path) -> dict:
-    """CPU time of a generator itself for each request, and from a run of its own what perf can count of it."""
+    """CPU time of a generator itself for each request, and from its own run what perf can count of it."""
     command = DRIVERS[driver].command(job)
     output, usage = finish(command)
     done = DRIVERS[driver].read(output)

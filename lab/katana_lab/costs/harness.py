@@ -103,7 +103,7 @@ class Running:
 def serving(name: str, command: Callable[[int, Path], list[str]], ports: Iterator[int],
             ready: Callable[[int, subprocess.Popen, Path], None] | str = "/plaintext",
             prefix: Sequence[str] = (), patience_s: float = 5.0) -> Iterator[Running]:
-    """A fresh server on its CPU, in a folder of its own; gone afterwards. `ready` is a path that is asked until it
+    """A fresh server on its CPU, in its own folder; gone afterwards. `ready` is a path that is asked until it
     answers 200, or waits by itself.
     """
     with tempfile.TemporaryDirectory(prefix="katana-cost-") as made:
@@ -149,7 +149,7 @@ def measure_load(pid: int, driver: str, job: Job, prefix: Sequence[str] = ()) ->
 
 
 def count_events(pid: int, driver: str, job: Job, events: Sequence[str], folder: Path) -> dict[str, float]:
-    """Each event of the server for each request, from a run of its own, as counting slows it; what this machine does
+    """Each event of the server for each request, from its own run, as counting slows it; what this machine does
     not count is left out.
     """
     with perf.EventCounter(pid, events, folder) as counter:

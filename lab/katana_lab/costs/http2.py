@@ -1,6 +1,6 @@
 """What a request of HTTP/2 costs a server, beside others, in interleaved rounds.
 
-Every server gets the same load, `h2load -t1 -c16 -m16` for a reply of 13 octets, one after the other, round after
+Every server gets the same load, `h2load -t1 -c16 -m16` for a reply of 13 bytes, one after the other, round after
 round; the server runs on CPU 0 and h2load on CPU 1. A figure is the server's processor time (user and system) for each
 request; the table has the median of the rounds, and of the ratios to the first server within a round, with their range.
 Servers that are not installed are left out.

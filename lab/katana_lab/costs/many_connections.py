@@ -53,7 +53,7 @@ def parse_options():
     options.engine = harness.known(parser, "engine", options.engine, harness.engines(options.build))
     allowed = raise_descriptor_limit(options.connections + SPARE) - SPARE
     options.servers = -(-options.connections // allowed)
-    # Of clients each has an address of its own, and one server.
+    # Of clients each has its own address, and one server.
     addresses = -(-options.connections // min(allowed, PORTS))
     options.clients = -(-addresses // options.servers) * options.servers
     return options

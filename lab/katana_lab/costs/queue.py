@@ -1,4 +1,4 @@
-"""What a job of the queue costs: queued in a transaction of its own, and done by one process.
+"""What a job of the queue costs: queued in its own transaction, and done by one process.
 
     queue_cost.py [--build build/bench] [--rounds 3] [--jobs 20000]
 

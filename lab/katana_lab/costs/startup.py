@@ -29,7 +29,7 @@ SYSTEMS = ("network", "thread", "log", "database", "metrics", "registry", "confi
 TOTAL = "exec to the first 200"
 LIMIT_MS = 60
 PORTS = proc.free_port()
-# What a program says of itself: a metric, or a line of its own before it is ready.
+# What a program says of itself: a metric, or its own line before it is ready.
 PART = re.compile(r'^(?:katana_startup_seconds\{part="(?P<part>[^"]+)"\} (?P<s>\S+)|phase (?P<phase>\S+) (?P<ms>\S+))$',
                   re.MULTILINE)
 

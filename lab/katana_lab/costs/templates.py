@@ -48,7 +48,7 @@ TITLES = {"cpu_us": "CPU µs", "calls": "system calls", "rate": "a second", "p50
 
 
 def serving(name, ports, build, copied=None, database="{work}/katana.db"):
-    """The program with a template, its files in a folder of its own; a copy of a database among them, or elsewhere."""
+    """The program with a template, its files in its own folder; a copy of a database among them, or elsewhere."""
     program = proc.built("fullstack", build)
     config = [] if name == DEFAULTS else ["--config", str(CONFIG / f"{name}.yaml")]
 

@@ -113,7 +113,7 @@ def writes(check: Check) -> None:
 
 
 def stays(check: Check) -> None:
-    """A connection of its own: after errors, a server may close one."""
+    """Its own connection: after errors, a server may close one."""
     client = Client(check.port)
     for number in range(5):
         client.get("/health")

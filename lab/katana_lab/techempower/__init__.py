@@ -4,7 +4,7 @@ Every server has the flags `--port PORT --database URL --connections N`, one thr
     GET /json                     {"message":"Hello, World!"}, serialised for each request
     GET /plaintext                Hello, World!
     GET /db                       one row of `world`, of a random id
-    GET /queries?queries=N        N rows, each by a statement and a transaction of its own
+    GET /queries?queries=N        N rows, each by a statement and its own transaction
     GET /fortunes                 the rows of `fortune` and one more, sorted by message, as HTML
     GET /updates?queries=N        N rows as above, then written with other numbers
     GET /cached-queries?count=N   N rows of a cache in memory, which reads what it has not from the database

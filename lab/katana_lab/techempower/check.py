@@ -82,7 +82,7 @@ class Page(html.parser.HTMLParser):
 
 
 def wanted_page() -> tuple[list[str], list[str]]:
-    """Tags and cells of TechEmpower's page: 13 rows, sorted by the octets of their messages."""
+    """Tags and cells of TechEmpower's page: 13 rows, sorted by the bytes of their messages."""
     rows = sorted([*FORTUNES, ADDED], key=lambda row: row[1].encode())
     cells = [*SHOWN, *(text for number, message in rows for text in (str(number), message))]
     line = ["tr", "td", "/td", "td", "/td", "/tr"]

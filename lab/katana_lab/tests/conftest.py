@@ -1,4 +1,4 @@
-"""The fixtures of workbench.py, for every test of this folder. (Other folders have a conftest of their own.)"""
+"""The fixtures of workbench.py, for every test of this folder. (Other folders have their own conftest.)"""
 import signal
 import sys
 from pathlib import Path

@@ -57,7 +57,7 @@ def read_flags() -> argparse.Namespace:
 
 
 def json_application(items: list[dict]) -> FastAPI:
-    """/json/{count}, an application of its own because its middleware is."""
+    """/json/{count}, its own application because its middleware is."""
     application = FastAPI()
     application.add_middleware(GZipMiddleware)
 
