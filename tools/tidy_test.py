@@ -526,6 +526,27 @@ class WordsTest(TidyTest):
             with self.subTest(path):
                 self.refuses({"docs/a.md": f"cd {path}\n"}, "docs/a.md:1: a path of one machine")
 
+    def test_rules_of_language_hold_for_documents_comments_and_printed_texts(self):
+        for path, text in {"docs/a.md": "It waits.\nNobody reads it.\n",
+                           "docs/decisions/0001-a.md": "\nNobody reads it.\n",
+                           "katana/base/a.hpp": "\n// Nobody reads it.\n",
+                           "lab/a.cpp": "\nint a;  // nobody reads it\n",
+                           "katana/base/a.cpp": '\nf("nobody has read this text");\n',
+                           "tools/a.py": "\n# Nobody reads it.\n"}.items():
+            with self.subTest(path):
+                self.refuses({path: text}, f"{path}:2: subject: '")
+
+    def test_the_ratchet_of_language_only_shrinks(self):
+        files = {"docs/a.md": "Nobody reads it. Nobody writes it.\n"}
+        self.accepts(files | {"tools/prose_ratchet.json": '{"docs/a.md": {"subject": 2}}'})
+        self.refuses(files | {"tools/prose_ratchet.json": '{"docs/a.md": {"subject": 1}}'},
+                     "docs/a.md:1: subject: 'Nobody' (2 of the kind, 1 in tools/prose_ratchet.json)",
+                     "docs/a.md:1: subject")
+        self.refuses(files | {"tools/prose_ratchet.json": '{"docs/a.md": {"subject": 3}}'},
+                     "tools/prose_ratchet.json:1: 'docs/a.md' has 2 of 'subject', 3 here. Run")
+        self.refuses({"tools/prose_ratchet.json": '{"docs/b.md": {"long": 1}}'},
+                     "tools/prose_ratchet.json:1: 'docs/b.md' has none of 'long'. Run")
+
     def test_ordinary_words_addresses_and_binary_files_are_accepted(self):
         self.accepts({"lab/a.cpp": "// a hackney for nowhere, mkstemp XXXXXX\n", "docs/a.md": "https://a.b/wor" "k/c\n",
                       "tests/seed": "\0/wor" "k/"})
