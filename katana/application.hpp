@@ -1,6 +1,6 @@
 // Application: a program from its command line to its exit status. A database joins it by the
-// header of its driver, katana/application_sqlite.hpp or katana/application_postgres.hpp. What the
-// registry has besides the program's own needs the header of its type: app::Authentication
+// header of its driver, katana/application_sqlite.hpp or katana/application_postgres.hpp. Further
+// services of the registry need the header of their type: app::Authentication
 // katana/application_auth.hpp, app::Caches katana/application_caches.hpp.
 //
 // Links      app

@@ -32,8 +32,8 @@
 // Owns       all of it.
 // Thread     one: main's. Blocks SIGINT, SIGTERM and SIGHUP from start() on, and ignores SIGPIPE.
 //            From start() on only the user may change a file that the process makes, and only
-//            the user and the group may read it (umask 027; a stricter one stays). What
-//            else the process gives up, the settings `process` say: see process_rules.hpp.
+//            the user and the group may read it (umask 027; a stricter one stays). The settings
+//            `process` say what else the process gives up: see process_rules.hpp.
 // Allocates  at the start, at a reload and at the end.
 // Fails      start() gives the Error of the part that failed, which names it, what it needed and
 //            what to do; all that was started is stopped. run() prints that, and is then 1; 2 when

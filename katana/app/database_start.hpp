@@ -59,7 +59,7 @@ class DatabaseStart {
   Result<database::Database> start();
   // Why it is awaited; none: it is there.
   std::optional<std::string> awaits() const;
-  // REQUIRES start(). What happened before is told at once.
+  // REQUIRES start(). Earlier events are told at once.
   void go_on(DatabaseNews news);
   void stop() noexcept;
 

@@ -21,7 +21,7 @@ namespace katana::app {
 
 class Launcher {
  public:
-  // For a process without other threads. What it starts is settled here.
+  // For a process without other threads. The program that it starts is fixed here.
   static Result<std::unique_ptr<Launcher>> make(server::ReplacementCommand command);
   ~Launcher();
   Launcher(const Launcher&) = delete;

@@ -7,8 +7,8 @@
 // Owns       the identity, and what it says of itself.
 // Thread     one: the one that starts the program, while there is no other.
 // Allocates  yes.
-// Fails      with the setting, its value and the remedy. What this kernel cannot enforce is no
-//            failure but a warning.
+// Fails      with the setting, its value and the remedy. A rule that this kernel cannot enforce
+//            is a warning, not a failure.
 // Invariant  with process.sandbox off and process.user empty the process keeps its rights.
 #pragma once
 

@@ -10,7 +10,7 @@
 // Thread     one; start() runs parts that do not need one another on several.
 // Allocates  freely.
 // Fails      start() names every part that failed, what it needed, why it failed and what to do.
-//            What had been started is stopped by then. A part that throws has failed.
+//            Started parts are stopped by then. A part that throws has failed.
 // Invariant  a part begins after everything that it needs has started, and is stopped before any of
 //            that is. After a failure what does not need the part that failed still begins, so that
 //            one start reports every mistake it can find.

@@ -39,7 +39,7 @@
 namespace katana::app {
 
 // For programs: called with each statement that is over, on the thread that awaited it, which is a
-// reactor's for requests: it must not block. What it is given is borrowed for the call. For spans.
+// reactor's for requests: it must not block. Its arguments are borrowed for the call. For spans.
 using OnStatement = std::function<void(const database::StatementReport&)>;
 
 // What is said, and to whom.

@@ -10,8 +10,8 @@
 //
 // So does one to a request that the description refuses and the service took (2xx, 3xx). A request
 // that is wrong on purpose and is refused is no departure. Neither is a status that servers give on
-// their own, such as 304, 413 and 5xx, where the description does not have it. What the document
-// does not describe is not judged, and counted.
+// their own, such as 304, 413 and 5xx, where the description does not have it. Undescribed
+// operations are counted and not judged.
 //
 // TestOptions::check_contract switches it off for a test; TestOptions::contract is another
 // description, as of_document() makes it.

@@ -41,7 +41,7 @@ inline net::ReactorOptions test_reactor_options() {
 
 struct TestOptions;
 
-// Called once, at the first request or before. What it makes is in the loop as long as it lives.
+// Called once, at the first request or before. Its objects are in the loop as long as it lives.
 using TestTargetMaker =
     std::move_only_function<Result<std::unique_ptr<TestTarget>>(TestLoop&, const TestOptions&)>;
 

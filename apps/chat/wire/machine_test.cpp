@@ -83,7 +83,7 @@ class Play {
  public:
   explicit Play(const Case& one) : case_(one) {}
 
-  // What happens if the bytes come in pieces that end at `cuts`, which ascend.
+  // The events when the bytes come in pieces that end at `cuts`, which ascend.
   std::string run(std::vector<std::size_t> cuts) {
     machine_ = Machine(case_.limits, now_ = Instant{} + seconds(1));
     events_.clear();

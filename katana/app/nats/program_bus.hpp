@@ -6,7 +6,7 @@
 // Fails      make() with an Error that names the setting, or the file.
 // Invariant  the log has one record when the bus loses its servers, one when it has one again, and
 //            one for each reason for which it does not come to one; likewise for a stream that
-//            cannot go on. What is missed is logged at most once a second.
+//            cannot go on. Missed messages are logged at most once a second.
 #pragma once
 
 #include <memory>

@@ -3,8 +3,8 @@
 //   auto report = sandbox::restrict_files({.read = {"/etc/tls"}, .write = {"/var/lib/users"}});
 //
 // A rule is for a file, or for all that is beneath a folder. It names what is there when it is
-// made: of a file that is replaced later, as certificates are, the folder has to be named. What is
-// open already stays usable.
+// made: of a file that is replaced later, as certificates are, the folder has to be named. Open
+// files stay usable.
 //
 // Owns       nothing; the kernel has the rules, and they are never taken back.
 // Thread     the caller's, and those that are made by it later. Call it before there are others.

@@ -7,8 +7,8 @@
 //
 // The first call is a list of what is allowed; the second takes away what only a start needs: a new
 // ring of io_uring, listening, becoming another user, further rules, and memory that is executed,
-// so that no library is loaded any more. What a ring of io_uring does
-// is not seen by these filters: net/engine/uring restricts its rings to what it submits.
+// so that no library is loaded any more. These filters do not see the work of a ring of
+// io_uring: net/engine/uring restricts its rings to what it submits.
 //
 // Owns       nothing; the kernel has the filters, and they are never taken back.
 // Thread     all threads of the process are put under the filter, whichever calls.

@@ -10,7 +10,7 @@
 //            permit or a value that was meant for it goes to the next.
 // Thread     one: that of the executor (a reactor, or thread::Loop) on which all of them run.
 // Allocates  AsyncChannel its values, up to its capacity.
-// Fails      never. What they wait on outlives them.
+// Fails      never. The objects that they wait for outlive them.
 // Invariant  first come, first served. A waiter is resumed when the rest of the turn is done,
 //            not within the call that releases it, so no call runs code of others.
 #pragma once

@@ -1,7 +1,7 @@
 // Batch: messages for many connections, framed once, held once, and never changed after that.
 //
-// What members of a chat room say within one turn of a reactor is one batch, and so is what is
-// published to a topic: the outboxes of all recipients refer to it, as a whole or to parts.
+// The messages of a chat room or a topic within one turn of a reactor are one batch:
+// the outboxes of all recipients refer to it, as a whole or to parts.
 //
 //   Block   the memory: sizes and bytes. Counts the batches that stand for it, one for each
 //           reactor, and goes when the last does.

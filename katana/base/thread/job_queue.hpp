@@ -169,7 +169,7 @@ inline std::size_t JobQueue::claim(std::size_t count_max, std::size_t share,
   std::uint64_t head = head_.load(std::memory_order_acquire);
   while (true) {
     std::uint64_t tail = tail_seen_.load(std::memory_order_acquire);
-    // What was last seen of the tail is enough for most claims, and its line stays with the
+    // The last seen tail is enough for most claims, and its line stays with the
     // senders.
     if (static_cast<std::int64_t>(tail - head) < static_cast<std::int64_t>(count_max * share)) {
       tail = pushed();

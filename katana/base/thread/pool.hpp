@@ -23,8 +23,8 @@
 // itself first and then looks once more, and a thread that adds work adds it first and then looks
 // at the count: one of the two sees the other (both in the total order of seq_cst).
 //
-// What a worker has claimed and not begun can be stolen by workers that find nothing else, so no
-// job waits behind a long one while somebody is idle.
+// Idle workers steal jobs that another worker has claimed and not begun, so no job waits
+// behind a long one while somebody is idle.
 #pragma once
 
 #include <array>
@@ -81,7 +81,7 @@ class Pool {
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
 
-  // A job without a waiting caller. What it throws is counted and given to options.on_failure.
+  // A job without a waiting caller. Its exceptions are counted and given to options.on_failure.
   template <class F>
   [[nodiscard]] Admission post(F&& f) {
     if constexpr (takes_token<F>) {

@@ -30,7 +30,7 @@ class FailureSink {
   FailureSink(const FailureSink&) = delete;
 
   void report(std::exception_ptr failure) noexcept;
-  // The pool ends. What is reported later is a line on standard error.
+  // The pool ends. A later report is a line on standard error.
   void detach() noexcept;
   void share() noexcept { shares_.fetch_add(1, std::memory_order_relaxed); }
   void release() noexcept {

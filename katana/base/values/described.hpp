@@ -72,7 +72,7 @@ namespace katana {
 
 // ---- a description ----
 
-// Of members of a struct. What visits a description is unrolled, so that each costs the compiler.
+// Of members of a struct. Visitors of a description are unrolled, so that each costs the compiler.
 inline constexpr std::size_t described_members_max = 200;
 
 // What happens to a name in the input that the description does not have.

@@ -129,8 +129,8 @@ class Config {
   // Every effective value and where it came from, as YAML.
   std::string print() const { return any_.print(); }
 
-  // Reads the sources again. What changed and is reloadable is applied, all of it at once or, when
-  // anything is wrong, nothing.
+  // Reads the sources again. All changed reloadable members are applied at once, or none when
+  // anything is wrong.
   Result<Reloaded> reload() { return any_.reload(); }
 
  private:

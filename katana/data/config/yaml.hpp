@@ -8,7 +8,7 @@
 // Allocates  at most nodes_max nodes, whatever aliases multiply.
 // Fails      adds to `problems`: text that is not UTF-8, a syntax error, a key that stands twice, a
 //            key that is not text, more than one document, more than depth_max levels or nodes_max
-//            values. What could be read is returned in any case.
+//            values. The readable part is returned in any case.
 // Invariant  no text throws or aborts.
 #pragma once
 

@@ -28,7 +28,7 @@ class Findings {
   explicit Findings(std::size_t count_max = 16) noexcept : count_max_(count_max) {}
 
   bool empty() const noexcept { return list_.empty(); }
-  // What was read is not of its format at all: the one finding says at which byte.
+  // The input is not of its format at all: the one finding says at which byte.
   bool malformed() const noexcept { return malformed_; }
   const std::vector<Finding>& list() const noexcept { return list_; }
   // How many more were not kept.

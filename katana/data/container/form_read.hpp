@@ -6,7 +6,7 @@
 //   if (!read_form(tree, order, findings)) … bracket_name(findings.list()[0].pointer) …
 //
 // A described struct as a whole is read as a query is: only members that are `required` have to be
-// there. What is within objects is read as JSON.
+// there. Values within objects are read as JSON.
 // A text is what the member wants: "7" is an integer, a number or a string. Of an AnyOf it is a
 // boolean or a number where one is wanted and it is one. Null cannot be sent. Of a name that comes
 // more than once the last value counts, unless it is a list.

@@ -17,7 +17,7 @@
 // Borrows    the value, for the call.
 // Thread     the destination's.
 // Allocates  nothing but what the destination needs to grow.
-// Fails      false: the Outbox has no more blocks. What was written stays in it.
+// Fails      false: the Outbox has no more blocks. Written bytes stay in it.
 // Invariant  the output is well-formed, whatever the text in the value: bytes that are no UTF-8
 //            become U+FFFD.
 #pragma once

@@ -11,7 +11,7 @@
 //
 // Borrows    the value, for the call.
 // Allocates  nothing but what the destination needs to grow.
-// Fails      false: the Outbox has no more blocks. What was written stays in it.
+// Fails      false: the Outbox has no more blocks. Written bytes stay in it.
 // Invariant  text is written as it is. REQUIRES UTF-8 of text that other readers are to take: ours
 //            refuses other bytes. A list, map or text has at most 2^32 - 1 items or bytes.
 // Source     the MessagePack specification (msgpack/spec.md), without extension types.

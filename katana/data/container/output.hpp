@@ -81,7 +81,7 @@ class TextOutput {
   char* end_;
 };
 
-// What is written stays in the outbox even when it is full before the end: the reply is then to be
+// Written bytes stay in the outbox even when it is full before the end: the reply is then to be
 // aborted.
 class OutboxOutput {
  public:

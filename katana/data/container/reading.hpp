@@ -250,7 +250,7 @@ Outcome read_list(Node& node, T& list, const Place& place, Reading& reading) {
   Outcome all = Outcome::good;
   const auto visit = [&](auto& item) {
     item_place.index = index_of(item, count++);
-    // What no rule will let through is not kept either: a client decides how much there is.
+    // Values that no rule permits are not kept either: a client decides how many there are.
     if (count > P::rules.length_max) return item.skip();
     typename T::value_type element{};
     const Outcome outcome = read_value<RulesOfEach<P>>(item, element, item_place, reading);
@@ -659,7 +659,7 @@ Outcome read_any_of(Node& node, T& value, const Place& place, Reading& reading) 
     is_chosen = true;
     outcome = read_value<WithoutRules<A>>(node, become<index>(value), place, reading);
   };
-  // What has no fraction is for the type that has none, if there is one.
+  // A number without a fraction is for the integer type, if there is one.
   for_each_choice<T>([&](auto index) { read(index, false); });
   for_each_choice<T>([&](auto index) { read(index, true); });
   return outcome;

@@ -186,7 +186,7 @@ struct Member {
   }
 };
 
-// Here, where a member is complete. What copies, moves and destroys is compiled once, in value.cpp:
+// Here, where a member is complete. Copying, moving and destroying is compiled once, in value.cpp:
 // a variant makes much code of it in every source.
 inline std::size_t Object::size() const noexcept { return members_.size(); }
 inline bool Object::empty() const noexcept { return members_.empty(); }

@@ -13,7 +13,7 @@
 //
 // in which no name comes twice.
 //
-// What it does is taken from a budget of steps. Where schemas lead back to themselves by several
+// Its steps are taken from a budget. Where schemas lead back to themselves by several
 // ways, what was found out of a value is remembered (memo.hpp), so that a filter of a hundred
 // operators in one another takes a hundred times what one takes.
 //
@@ -59,7 +59,7 @@ class Evaluated {
   void add_all() noexcept { all_ = true; }
   // Of any number.
   bool has(std::size_t index) const { return all_ || (index < seen_.size() && seen_[index]); }
-  // What the other has is evaluated here, too.
+  // The members of the other are evaluated here, too.
   std::size_t size() const noexcept { return seen_.size(); }
   void merge(const Evaluated& other) {
     all_ = all_ || other.all_;
@@ -544,7 +544,7 @@ class Evaluation {
   }
   // To look for one name among all.
   bool take_look(const View& instance) { return take(1 + instance.size() / 4); }
-  // What drew from the budget itself has done all that it had to.
+  // Code that drew from the budget directly has done all its work.
   bool check_spent() {
     if (!budget_.is_spent()) [[likely]]
       return true;

@@ -28,7 +28,7 @@ class Expression {
   static Result<Expression> compile(Bytes text);
   // Whether compile() would take it; costs less.
   static bool is_valid(Bytes text, StepBudget& budget);
-  // Anywhere in the text. What is no UTF-8 does not match.
+  // Anywhere in the text. Text that is not UTF-8 does not match.
   Found find(Bytes text, StepBudget& budget) const;
   // Its time is proportional to the text.
   bool is_linear() const noexcept { return automaton_.has_value(); }

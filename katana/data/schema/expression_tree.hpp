@@ -1,8 +1,7 @@
 // ExpressionTree: a regular expression of ECMA 262 as a tree, if an automaton can decide it: one
 // without references back, without looking ahead or behind, and without words and scripts.
 //
-// What it reads means what it means to PCRE2 as Expression calls it; what might mean something else
-// there is not read.
+// It reads only constructs that have the same meaning in PCRE2 as Expression calls it.
 //
 // Owns       its parts.
 // Thread     a value.

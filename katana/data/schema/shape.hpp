@@ -1,7 +1,7 @@
 // Shape: which kinds of data a schema takes, for those who make data of texts (parameters, forms).
 //
-// What a schema says about another one ($ref, allOf) narrows; of anyOf and oneOf any counts. What
-// `not` and `if` say is left to the check.
+// References and allOf narrow the shape; any branch of anyOf and oneOf counts. `not` and `if`
+// are left to the check.
 //
 // Borrows    the schema.
 // Thread     a value.

@@ -123,7 +123,7 @@ class Call final : public Runnable, private net::TimerEntry {
     carrier_ = nullptr;
     stage_ = Stage::waiting;
   }
-  // What the coroutine waits for is there.
+  // The awaited result is there.
   bool ready() const noexcept;
 
  private:

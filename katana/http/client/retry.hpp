@@ -20,8 +20,9 @@
 
 namespace katana::client {
 
-// How often a request was sent again. What a server states not to have processed is no retry: a
-// server that closes each connection after some requests makes many of them, and does its work.
+// How often a request was sent again. Repeating a request that a server states not to have
+// processed is no retry: a server that closes each connection after some requests makes many of
+// them, and does its work.
 struct Repetitions {
   std::uint32_t retries = 0;      // at most retries_max
   std::uint32_t unprocessed = 0;  // at most unprocessed_max

@@ -6,8 +6,8 @@
 // Allocates  never.
 // Fails      never.
 // Invariant  what run_later() was given runs before what resume_later() was given: a call that
-//            waits for a connection precedes the next request of a coroutine that resumes. What is
-//            added while the queue runs, runs in a later message.
+//            waits for a connection precedes the next request of a coroutine that resumes. Work
+//            that is added while the queue runs, runs in a later message.
 #pragma once
 
 #include <cstddef>

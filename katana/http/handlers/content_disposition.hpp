@@ -12,7 +12,7 @@
 namespace katana {
 
 // `attachment; filename="report.pdf"`; of a name that is not plain ASCII also filename*, in UTF-8
-// (RFC 8187). What stands before a slash or a backslash is left out, and what is behind 200 bytes.
+// (RFC 8187). Text before a slash or a backslash is left out, and text behind 200 bytes.
 Text content_disposition(Bytes type, Bytes file_name);
 
 }  // namespace katana

@@ -11,7 +11,7 @@
 //            reply is then as it was.
 // Invariant  a reply for which a cookie was read through its request is shared with no client that
 //            has cookies.
-//            What set_cookie() accepts is stored by a browser under this name with this value.
+//            A browser stores a cookie that set_cookie() accepts under this name with this value.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +27,8 @@
 
 namespace katana {
 
-// Walks the pairs of a Cookie field's value (RFC 6265 §4.2). What is no pair is passed over, as
-// browsers and servers do.
+// Walks the pairs of a Cookie field's value (RFC 6265 §4.2). Text that is no pair is passed
+// over, as browsers and servers do.
 class CookieReader {
  public:
   explicit CookieReader(Bytes value) noexcept : rest_(value) {}
@@ -74,7 +74,7 @@ Result<void> set_cookie(Reply& reply, const SetCookie& cookie);
 Result<void> remove_cookie(Reply& reply, SetCookie cookie);
 
 namespace detail {
-// What is made of the cookies of a request is for its client.
+// Replies made of the cookies of a request are for its client.
 void mark_cookies_read(const RequestView& request) noexcept;
 }  // namespace detail
 

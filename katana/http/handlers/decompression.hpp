@@ -40,8 +40,8 @@ class ContentDecoder {
   static std::expected<std::unique_ptr<ContentDecoder>, Reply> make(
       const http::Head& head, const DecompressionOptions& options, std::uint64_t bytes_max);
 
-  // All of a content at once. What it takes is charged to `memory` until this object goes, which
-  // the decoded content is not to outlive; 503 when there is no memory for it.
+  // All of a content at once. Its memory is charged to `memory` until this object goes, which
+  // the decoded content must not outlive; 503 when there is none.
   std::expected<Text, Reply> decode_whole(Bytes coded, HeldMemory& memory);
 
   // A content in pieces: append() what came, then read() until there is nothing more.

@@ -23,8 +23,8 @@ namespace katana {
 
 namespace detail {
 
-// 404, with the method and the path of the request. What is switched off answers so as well:
-// clients do not learn that it exists.
+// 404, with the method and the path of the request. Routes that are switched off answer so as
+// well: clients do not learn that they exist.
 Reply no_route(const RequestView& request);
 
 }  // namespace detail

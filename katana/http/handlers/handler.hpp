@@ -297,7 +297,7 @@ class PendingStream final : public Stream {
       : Stream(exchange, !route.middleware.empty()), route_(route) {}
   void run(const RequestView& request, const Suspended& suspended, Task<void> task) noexcept;
   std::size_t held_bytes() const noexcept override { return Stream::held_bytes() + bytes_; }
-  // What comes is decoded, if the route says so and the request has a coding that is known.
+  // Content is decoded if the route says so and the coding of the request is known.
   void decode_content(const http::Head& head);
   bool refuse(unsigned status, Bytes detail) noexcept override;
 

@@ -1,8 +1,8 @@
 // HtmlScanner: where in HTML the {} of a pattern stand, while the program is compiled.
 //
 // Follows the tokenizer of the HTML standard (§13.2.5) as far as a pattern needs: text, tags,
-// attributes, comments, and the elements whose content is no markup. What it does not know it
-// refuses.
+// attributes, comments, and the elements whose content is no markup. It refuses unknown
+// constructs.
 //
 // Owns       nothing.
 // Borrows    the pattern.
@@ -155,7 +155,7 @@ class HtmlScanner {
     const bool is_end =
         behind.size() > tag_.size() && is_one_of(behind.substr(0, tag_.size()), tag_) &&
         (is_space(behind[tag_.size()]) || Bytes("/>").contains(behind[tag_.size()]));
-    // What it would mean in <svg> is another matter.
+    // Its meaning in <svg> is not considered.
     if (!is_end && state_ == State::plain_text && rest_.starts_with('<')) {
       throw "html: < in <title> or <textarea>";
     }

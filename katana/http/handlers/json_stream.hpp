@@ -54,7 +54,7 @@ namespace detail {
 class JsonItemsWriter {
  public:
   using Form = container::JsonItems::Form;
-  // What waits to be sent is at most this and one item.
+  // At most this and one item wait to be sent.
   static constexpr std::size_t flush_bytes = 8 * 1024;
 
   JsonItemsWriter(Form form, ReplyWriter reply, Reply head)

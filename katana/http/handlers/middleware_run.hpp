@@ -1,7 +1,7 @@
 // MiddlewareRun: the middleware of one request on its way to the handler, from where it stopped the
 // last time.
 //
-// Borrows    everything, for one call of the dispatcher. What lasts is in the RequestContext.
+// Borrows    everything, for one call of the dispatcher. Lasting state is in the RequestContext.
 // Thread     its reactor's.
 // Allocates  a copy of the content when a function suspends behind it.
 // Fails      what a function throws leaves proceed().

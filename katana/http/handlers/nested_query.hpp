@@ -92,7 +92,7 @@ struct Extractor<NestedQuery<T>> {
   }
 };
 
-// Whether something within is marked secret. What is deeper than that is taken for it, because a
+// Whether something within is marked secret. Deeper levels are taken for that one, because a
 // type may contain itself.
 template <class T, int depth = 4>
 consteval bool has_secrets() {

@@ -48,7 +48,7 @@ class ResourceVersion {
   ResourceVersion(T version) : ResourceVersion(Bytes(format_text("{}", version).bytes())) {}
   template <TextFormed T>
   ResourceVersion(const T& version) : ResourceVersion(Bytes(TextForm<T>::write(version))) {}
-  // What an entity tag cannot hold is percent-encoded.
+  // Characters that an entity tag cannot hold are percent-encoded.
   ResourceVersion(Bytes version);
   ResourceVersion(const std::string& version) : ResourceVersion(Bytes(version)) {}
   ResourceVersion(const char* version) : ResourceVersion(Bytes(version)) {}

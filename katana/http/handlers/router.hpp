@@ -51,7 +51,7 @@ struct RouteOptions {
   std::optional<std::uint64_t> content_bytes_max = {};
   std::optional<std::uint64_t> streamed_bytes_max = {};
   // How long the handler, with the middleware in front of it, may take, and how long it may be
-  // silent in a stream: 503, or a broken connection. What it waits for is cancelled with it. 0: as
+  // silent in a stream: 503, or a broken connection. The awaited work is cancelled with it. 0: as
   // HttpOptions::handler_timeout says.
   Duration timeout = {};
 };
@@ -102,8 +102,8 @@ struct ServiceParts;
 // A prefix and the middleware that its routes share.
 //
 // Path<> parameters of a handler take those of the pattern from the left. Either all are taken, or
-// the handler has none and a RequestView or Request to ask for them by name. What is left out on
-// purpose has a name that begins with '_', and stands right of all that is taken:
+// the handler has none and a RequestView or Request to ask for them by name. A parameter that is
+// left out on purpose has a name that begins with '_', and stands right of all that are taken:
 // "/a/{id}/{_slug}".
 class Group {
  public:

@@ -8,8 +8,8 @@
 //   });
 //
 // The routes stand in the same table as all others. The middleware of their groups runs before the
-// handshake, and may answer instead of it; `after` sees refusals, and not the 101. What makes
-// handlers may take what middleware has found: [](FromContext<User> user) { … }.
+// handshake, and may answer instead of it; `after` sees refusals, and not the 101. A handler's
+// factory may take a value of middleware: [](FromContext<User> user) { … }.
 //
 // Owns       the function that makes handlers, or the callbacks.
 // Thread     one object serves all reactors at once; a WebSocketHandler belongs to one.

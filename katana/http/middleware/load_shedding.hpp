@@ -5,7 +5,7 @@
 //
 // A reactor that cannot follow has a queue in front of it, in its sockets, that only grows: each
 // reply comes later than the one before, until its client has given up, and all of the work is
-// wasted. What is measured is how much of a window the reactor had nothing to do. Beyond
+// wasted. The idle share of the reactor in a window is measured. Beyond
 // utilisation_max the share of requests that pass is lowered in proportion, below it raised again.
 //
 // Owns       a few figures for each reactor.

@@ -35,8 +35,8 @@ struct SecurityHeaderOptions {
   std::string resource_policy = "same-origin";  // Cross-Origin-Resource-Policy
   std::string embedder_policy = "";             // "require-corp" for SharedArrayBuffer
   std::string permissions_policy = "camera=(), geolocation=(), microphone=(), payment=(), usb=()";
-  // Strict-Transport-Security, when `is_https` says that the client came by TLS; 0: not said. What
-  // this server itself serves by TLS has it by http.tls.hsts.
+  // Strict-Transport-Security, when `is_https` says that the client came by TLS; 0: not said. This
+  // server's own TLS listeners have it by http.tls.hsts.
   Duration hsts = {};
   std::function<bool(const RequestView&, session::Exchange&)> is_https = {};
 };

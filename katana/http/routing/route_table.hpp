@@ -58,8 +58,9 @@ class RouteTable {
   RouteTable(RouteTable&&) noexcept = default;
   RouteTable& operator=(RouteTable&&) noexcept = default;
 
-  // REQUIRES: path is normalised, without the query, and shorter than 4 GiB. What does not start
-  // with '/' ("*", an authority) is not_found. `parameters` is empty unless the match is found.
+  // REQUIRES: path is normalised, without the query, and shorter than 4 GiB. A path that does
+  // not start with '/' ("*", an authority) is not_found. `parameters` is empty unless the match is
+  // found.
   RouteMatch match(http::Method method, Bytes path, PathParameters& parameters) const noexcept {
     const LiteralMatch literal = match_literal(method, path, parameters);
     if (literal.step == LiteralStep::found) {

@@ -31,7 +31,7 @@
 namespace katana::server {
 
 // For programs: called with every failure, on the thread where it happened, which is a reactor's
-// for requests: it must not block. What it is given is borrowed for the call.
+// for requests: it must not block. Its arguments are borrowed for the call.
 using OnError = std::function<void(const Failure&)>;
 
 // Where failures go, and how many of a kind are written.

@@ -37,7 +37,7 @@ class InheritedListeners {
   // Of names in LISTEN_FDNAMES that are for it.
   static constexpr std::string_view prefix = "katana.";
 
-  // Null: there are none. What the variables give to others stays with them, and so do they.
+  // Null: there are none. Sockets for other programs, and their variables, stay as they are.
   static Result<std::unique_ptr<InheritedListeners>> of_this_process();
   ~InheritedListeners() { close(); }
   InheritedListeners(const InheritedListeners&) = delete;

@@ -12,9 +12,9 @@
 //                             address that call the server by a loopback name and have passed no
 //                             proxy that leaves a trace; for all others they do not exist
 //
-// What is left: a proxy or a tunnel on this machine that is configured nowhere, leaves no trace and
-// passes a loopback name on. Its requests cannot be told from those of the machine's own clients;
-// the start says so (docs/guides/application.md).
+// One case is left: a proxy or a tunnel on this machine that is configured nowhere, leaves no
+// trace and passes a loopback name on. Its requests cannot be told from those of the machine's own
+// clients; the start says so (docs/guides/application.md).
 //
 // A page on a loopback address is within reach of every web site that its owner visits: a name
 // that resolves to 127.0.0.1 makes the browser ask it in the name of that site (DNS rebinding). So

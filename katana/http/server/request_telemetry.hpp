@@ -25,7 +25,7 @@
 //   katana_websocket_duration_seconds      of connections that are over; how many there are, and
 //                                          their messages, count the reactors
 //
-// What no route serves is one series, {method="_any",route="_unmatched"}.
+// Requests without a route are one series, {method="_any",route="_unmatched"}.
 //
 // Owns       the series.
 // Borrows    the Log behind the loggers, the metrics' registry and the tracer; all outlive the

@@ -63,7 +63,7 @@ class Exchange : public ClientSource {
   // The address that connected; never empty if it was accepted. Behind a proxy that is the proxy:
   // client() is the client.
   virtual engine::PeerAddress peer() noexcept = 0;
-  // What a trusted proxy said wrongly is counted each time that it is read.
+  // A malformed field of a trusted proxy is counted each time that it is read.
   Client client(const http::Head& head) noexcept final;
   // Without a kept state nothing shares the reply, and a mark would say nothing to anybody.
   std::shared_ptr<PersonalMark> personal_mark() noexcept final;
@@ -200,8 +200,8 @@ enum class Cancelled : std::uint8_t { peer_left, handler_timeout };
 class RequestHandler {
  public:
   virtual ~RequestHandler() = default;
-  // The head is here. Answer now, or ask for content, or hold() something that will answer. What is
-  // needed of the head after the call has to be copied: it is borrowed, as is the content below.
+  // The head is here. Answer now, or ask for content, or hold() something that will answer. The
+  // head is borrowed, as is the content below: copy the parts that are needed after the call.
   virtual void on_request(Exchange& exchange, const http::Head& head) noexcept = 0;
   // All of the content that collect_content() asked for is here.
   virtual void on_content_collected(Exchange& exchange, const http::Head& head,

@@ -70,7 +70,7 @@ class ExchangeCore {
   // ---- the handler ----
   // After its call: false when neither a reply nor anything that will make one is left.
   bool goes_on() const noexcept { return pending != nullptr || waits_for_content(); }
-  // What a cancelled coroutine logs is its own.
+  // Records of a cancelled coroutine have its own fields.
   void cancel_handler() noexcept {
     const ActivityScope scope(context.get());
     pending.reset();

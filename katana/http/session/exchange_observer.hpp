@@ -48,7 +48,7 @@ struct ExchangeRecord {
 class ExchangeObserver {
  public:
   virtual ~ExchangeObserver() = default;
-  // The head is here; null: it was refused. What it returns is kept until the exchange is over.
+  // The head is here; null: it was refused. The returned value is kept until the exchange is over.
   // `from` says who sent it.
   virtual std::unique_ptr<ExchangeContext> on_exchange_begin(const http::Head* /*head*/,
                                                              ClientSource& /*from*/) noexcept {
@@ -56,8 +56,8 @@ class ExchangeObserver {
   }
   // Its reply became a stream of events, which goes on.
   virtual void on_events_begin(Exchange&) noexcept {}
-  // A WebSocket connection is over, that long after its handshake. What it was before is an
-  // exchange, which ended with the handshake.
+  // A WebSocket connection is over, that long after its handshake. The connection was an
+  // exchange before, which ended with the handshake.
   virtual void on_websocket_end(Duration) noexcept {}
   // `exchange` is over. Its connection_counters() may still be asked for, and its peer().
   virtual void on_exchange_end(Exchange& exchange, const ExchangeRecord& record) noexcept = 0;

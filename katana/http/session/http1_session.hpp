@@ -86,7 +86,7 @@ class Http1Session final : public net::Session, private Exchange {
   KATANA_RARE void on_resumed() noexcept;
   KATANA_RARE void on_refused() noexcept;
   KATANA_RARE bool refusal_goes_on() noexcept;
-  // What the machine refused is the first line of HTTP/2, and its protocol takes over.
+  // The machine refused the first line of HTTP/2, and that protocol takes over.
   KATANA_RARE bool hand_over(Bytes refused) noexcept;
   void after_handler() noexcept;
   void after_reply() noexcept;

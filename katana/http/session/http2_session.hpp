@@ -4,9 +4,9 @@
 // Owns       the machine, and an Http2Exchange for each stream.
 // Thread     its reactor's.
 // Allocates  from the recycler: the machine, and an exchange for each request.
-// Invariant  exchanges are destroyed between calls only. What a client can make it hold is bounded:
-//            content by content_held_bytes_max, one body more, and the windows; replies by
-//            held_bytes_max and one reply; heads by streams_max.
+// Invariant  exchanges are destroyed between calls only. The memory that a client can make it hold
+//            is bounded: content by content_held_bytes_max, one body more, and the windows; replies
+//            by held_bytes_max and one reply; heads by streams_max.
 // StreamScheduler says who sends next.
 #pragma once
 

@@ -69,7 +69,7 @@ class RequestState {
 
   // For the exchange that has ended.
   RequestPlaces places;
-  // For the state itself, once the exchange has ended. What tasks hold they charge themselves.
+  // For the state itself, once the exchange has ended. Tasks charge the memory that they hold.
   HeldCharge charge;
   // When the handler has to have answered, of an exchange that ends sooner because its client has
   // ended its side; never: when the exchange ends.

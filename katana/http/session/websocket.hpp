@@ -90,7 +90,7 @@ class WebSocket {
   SendOutcome send_binary(Bytes bytes) noexcept { return send(bytes, MessageKind::binary); }
   // The same for what `memory` retains, which is not copied.
   virtual SendOutcome send_shared(Bytes payload, Retained& memory, MessageKind kind) noexcept = 0;
-  // Begins to close. What was sent before still goes out; what comes is dropped; on_close() follows
+  // Begins to close. Earlier messages still go out; received ones are dropped; on_close() follows
   // when the client agrees or its time is up. A code that no frame may have (RFC 6455 §7.4.1), such
   // as that of on_close() of a connection that broke off: without code and reason.
   virtual void close(CloseCode code, Bytes reason) noexcept = 0;

@@ -4,9 +4,10 @@
 // Thread     any.
 // Allocates  for each message: its bytes, framed.
 // Fails      send() says when the connection is gone, or its reactor has too much queued.
-// Invariant  never dangles, and never reaches another connection than its own. What one thread
-//            sends arrives in its order. `sent` means that the reactor takes the message; when the
-//            connection's queue is full then, WebSocketOptions::slow_peer says what is done.
+// Invariant  never dangles, and never reaches another connection than its own. The messages of
+//            one thread arrive in their order. `sent` means that the reactor takes the message;
+//            when the connection's queue is full then, WebSocketOptions::slow_peer says what is
+//            done.
 #pragma once
 
 #include <cstdint>

@@ -4,7 +4,7 @@
 //   store(key.prefix, key.hash);                              // and never stored
 //   api.use(auth::api_key({.find = [&](std::string prefix) { return keys.find(prefix); }}));
 //
-// What stands in front of the last '_' finds the record. The secret behind it has 256 random bits,
+// The part in front of the last '_' finds the record. The secret behind it has 256 random bits,
 // so that one SHA-256 protects it at rest: there is nothing to guess, unlike with a password.
 //
 // Owns       its options.

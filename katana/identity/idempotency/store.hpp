@@ -59,7 +59,7 @@ class Store {
   virtual Task<Result<Claimed>> claim(Claim claim, Duration lease) = 0;
   // `reply` is not empty. False: the claim was lost, or is done already.
   virtual Task<Result<bool>> keep(Claim claim, std::string reply, Duration kept) = 0;
-  // The key is free again. What is done stays done.
+  // The key is free again. A finished request stays finished.
   virtual Task<Result<void>> release(Claim claim) = 0;
 };
 

@@ -39,8 +39,8 @@ struct OidcOptions {
   bool secure = true;
   // How long a user may take to log in at the provider.
   Duration login_max = seconds(600);
-  // What the provider says of itself, and its keys, are asked for again after so long; while it
-  // does not answer, what was known is used for up to stale_max.
+  // The provider's metadata and keys are fetched again after this time. While it does not
+  // answer, the known ones are used for up to stale_max.
   Duration metadata_max_age = seconds(3600);
   Duration stale_max = seconds(24 * 3600);
   // How far clocks may differ.

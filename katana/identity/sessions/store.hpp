@@ -8,8 +8,8 @@
 // Fails      with Code::unavailable where nothing is known of the session: the request is answered
 //            with 503, and never as if no user had logged in.
 // Invariant  a session has one key from its beginning to its end, and a version that each
-//            compare_and_set() changes. What a request makes of a session that it has read is
-//            written only while the session has the version that was read: a session that was ended
+//            compare_and_set() changes. A request writes a session only while the session has
+//            the version that it read: a session that was ended
 //            stays ended, whatever requests had begun before.
 //            A store never sees the id that a client has, but digests of its parts: a reader of
 //            the store cannot take over a session.

@@ -85,9 +85,9 @@ class UserSession {
 
   // The user that has logged in; nothing: none.
   Task<Result<std::optional<auth::Principal>>> principal() const;
-  // Makes `who` the user of this session, under a new id. What set() has stored stays, also when
-  // another request changes it meanwhile. If the session of a visitor ends meanwhile, an empty new
-  // one begins; if that of a user ends, no user is logged in: Code::already_exists. REQUIRES
+  // Makes `who` the user of this session, under a new id. Values stored by set() stay, also when
+  // another request changes them meanwhile. If the session of a visitor ends meanwhile, an empty
+  // new one begins; if that of a user ends, no user is logged in: Code::already_exists. REQUIRES
   // who.id; Code::invalid_argument for text that is not UTF-8.
   Task<Result<void>> log_in(const auth::PrincipalFacts& who) const { return begin_login(who); }
   void log_in(const auth::PrincipalFacts&& who) const = delete;  // a variable, as for set()

@@ -27,7 +27,7 @@ struct Options {
   std::uint32_t links_max = 16 * 1024;        // 1 … 2^24
   std::size_t receive_bytes_max = 64 * 1024;  // most bytes of one on_bytes()
   // Of all links together in one turn; for io_uring, which has to have the room before it asks the
-  // kernel. What is more comes a turn later. 0: from links_max.
+  // kernel. Further input comes a turn later. 0: from links_max.
   std::size_t receive_bytes_per_turn = 0;
 };
 

@@ -135,7 +135,7 @@ enum class AcceptFailure : std::uint8_t { descriptors, memory };
 // Told when a watched descriptor can be read. Borrowed from watch() to unwatch().
 class Watcher {
  public:
-  // On the engine's thread, within turn(). What is left unread is reported again.
+  // On the engine's thread, within turn(). Unread input is reported again.
   virtual void on_ready() noexcept = 0;
 
  protected:

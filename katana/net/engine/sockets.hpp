@@ -52,8 +52,8 @@ void refuse_new_handshakes(int listener) noexcept;
 
 // Of the listeners that share a port the kernel gives new connections to those at `positions`
 // alone, each as often as another; none: to all. Positions are counted in the order in which they
-// began to listen, as long as none of them is closed. `listener` is any of them. What waits in the
-// queue of one that gets no more stays there.
+// began to listen, as long as none of them is closed. `listener` is any of them. Connections in
+// the queue of one that gets no more stay there.
 Result<void> prefer_listeners(int listener, std::span<const unsigned> positions);
 
 // REQUIRES at least one part.

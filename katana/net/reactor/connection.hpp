@@ -199,8 +199,8 @@ class alignas(std::max_align_t) Connection : private TimerEntry {
   ConnectionState state() const noexcept { return state_; }
 
   // Another session takes over: once the present call of the session has returned, it is destroyed
-  // and `replacement` opens the next one in its memory. What was not consumed is offered to that
-  // one; what was written goes out first. Pauses of the old session end with it, as does its
+  // and `replacement` opens the next one in its memory. Unconsumed input is offered to that one;
+  // written output goes out first. Pauses of the old session end with it, as does its
   // deadline. Nothing happens when the connection is finishing by then. REQUIRES that this session
   // has not requested another one yet.
   void replace_session(std::unique_ptr<SessionReplacement> replacement) noexcept {

@@ -6,10 +6,10 @@
 // it.
 //
 // It looks at two others, drawn at random, and at the lighter of them: nearly as even as looking at
-// all, without reading every reactor's cache line. What is on its way counts at once, so that a
-// burst is dealt evenly. Connections that end soon are not passed around: as many of them as ended
-// lately, no older than short_life, a reactor may have more than others, because so much evens
-// out without help.
+// all, without reading every reactor's cache line. Connections on their way count at once, so
+// that a burst is dealt evenly. Connections that end soon are not passed around: as many of them as
+// ended lately, no older than short_life, a reactor may have more than others, because so much
+// evens out without help.
 //
 // Owns       the counts, and a fixed number of places for connections on their way.
 // Borrows    the reactors; it must outlive them. Sockets on their way are the receiver's.

@@ -267,8 +267,8 @@ class Reactor : public Executor {
   static void forget_queued(Connection& connection) noexcept;
   // From now on turn_bytes_max more may be sent.
   void renew_budget() noexcept { bytes_sent_end_ = counters_.bytes_sent + options_.turn_bytes_max; }
-  // What waited for room goes on, if there is some. Out of line: a request whose reply is sent at
-  // once waits for none.
+  // Work that waited for room goes on, if there is some. Out of line: a request whose reply is sent
+  // at once waits for none.
   KATANA_RARE void offer_writable(Connection& connection) noexcept;
   bool budget_spent() const noexcept { return counters_.bytes_sent >= bytes_sent_end_; }
   inline void note_sent(Connection& connection, Outbox& outbox, std::size_t count) noexcept;

@@ -75,9 +75,9 @@ class ReactorEnding : public ReactorSending<Engine> {
     return true;
   }
 
-  // The link of a connection that we have begun is lost while its session does not read. What
-  // arrived before is still for the session, when it reads on; behind that on_closed() is called
-  // again. What it writes meanwhile is dropped.
+  // The link of a connection that we have begun is lost while its session does not read. The
+  // session still gets earlier input, when it reads on; behind that on_closed() is called
+  // again. Its output meanwhile is dropped.
   KATANA_RARE bool reads_on(Connection& connection) noexcept {
     const bool has_session = connection.state_ != ConnectionState::opening;
     if (!connection.outgoing_ || !connection.receive_paused_ || connection.finishing() ||

@@ -52,7 +52,7 @@ class ReactorOffering : public ReactorEnding<Engine> {
   bool end_input(Connection& connection) noexcept {
     connection.input_ended_ = true;
     if (connection.finishing()) return true;
-    // What came before the end goes first: it may be carried since a handler answered in this turn.
+    // Input before the end goes first: it may be carried since a handler answered in this turn.
     if (!connection.paused() && !offer_carried(connection)) return false;
     // Unless the session has yet to be offered the rest, in which case it is told after that.
     const bool more =
@@ -122,7 +122,7 @@ class ReactorOffering : public ReactorEnding<Engine> {
         break;
       }
       if (connection.writable_due_) {
-        // What it would write now could not be sent in this round.
+        // Its output could not be sent in this round.
         if (round + 1 == rounds || budget_spent()) break;
         connection.writable_due_ = false;
         connection.session_->on_writable();

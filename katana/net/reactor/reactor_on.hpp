@@ -6,8 +6,8 @@
 // Allocates  listen() and connect(); a turn for transforms only.
 // Fails      listen() and connect() return an Error.
 // Invariant  see Reactor. Whatever a session did in a call is carried out right after it: output is
-//            sent with one gathered send, an end begins, receiving is paused or resumed. What it
-//            did outside of a call is carried out before the turn ends (Connection::wake).
+//            sent with one gathered send, an end begins, receiving is paused or resumed. Its
+//            actions outside of a call are carried out before the turn ends (Connection::wake).
 //
 // The life of received bytes: on_bytes → deliver → offer (Session::on_bytes, as long as it makes
 // progress) → flush_and_update (send) → what was not consumed is carried.
@@ -253,8 +253,8 @@ class ReactorOn final : public ReactorTransforms<EngineOf<ReactorOn<EngineOf>>> 
   }
 
  private:
-  // The kernel says why a connection that we have begun was not made, as by ECONNREFUSED. What
-  // breaks later is a reset, which a transform has more to say of.
+  // The kernel says why a connection that we have begun was not made, as by ECONNREFUSED. A
+  // later failure is a reset, which a transform describes better.
   static bool was_never_there(const Connection& connection) noexcept {
     const int failure = connection.failure_;
     return failure != 0 && failure != ECONNRESET && failure != EPIPE;

@@ -125,7 +125,7 @@ class ReactorSending : public ReactorLinks<Engine> {
     return true;
   }
 
-  // `before`, and the file behind it. What is left after that waits for the others: a client
+  // `before`, and the file behind it. The rest waits for the others: a client
   // that reads a long file fast does not keep the turn.
   KATANA_RARE bool flush_file(Connection& connection, std::span<const iovec> before,
                               const FilePart& file) noexcept {

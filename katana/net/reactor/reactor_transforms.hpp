@@ -157,7 +157,7 @@ class ReactorTransforms : public ReactorOffering<Engine> {
     open_session(connection, protocol);
   }
 
-  // It may not go on in this turn. What came behind is carried, sealed as it is: there is no
+  // It may not go on in this turn. The bytes behind it are carried, sealed as they are: there is no
   // session yet that could have anything carried.
   KATANA_RARE bool wait_for_turn(Connection& connection, Bytes bytes) noexcept {
     if (!bytes.empty() && !keep(connection, bytes)) return false;

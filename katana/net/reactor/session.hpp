@@ -80,9 +80,8 @@ class SessionReplacement {
   virtual ~SessionReplacement() = default;
   // At most what the reactor's listeners were given (ReactorOn: session_bytes_max).
   virtual std::size_t session_bytes() const noexcept = 0;
-  // As Protocol::open(). The outbox may hold what the first session wrote. What that did not
-  // consume is offered next, and a client or server that has ended its side is told of as ever
-  // (on_input_end).
+  // As Protocol::open(). The outbox may hold what the first session wrote. Its unconsumed input
+  // is offered next; the end of the other side is told as ever (on_input_end).
   virtual Session* open(void* memory, Connection& connection) noexcept = 0;
 };
 

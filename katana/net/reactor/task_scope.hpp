@@ -13,7 +13,7 @@
 // Allocates  an entry for each task, from the recycler.
 // Fails      spawn() with Code::resource_exhausted when there are tasks_max, and Code::cancelled
 //            when the scope is closed or cancels; the task is then destroyed without having begun.
-//            What leaves a task, an exception or an Error, is counted and told to the
+//            An exception or Error that leaves a task is counted and told to the
 //            FailureObserver: that of the options, else the reactor's, else a line on standard
 //            error.
 // Invariant  a task is none of the activity that spawned it, which may end before it, and does not

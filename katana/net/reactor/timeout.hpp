@@ -9,8 +9,8 @@
 //            call of a database or of the HTTP client ends with it.
 // Thread     a reactor's.
 // Allocates  the frames of two coroutines.
-// Fails      Code::deadline_exceeded, which names the time it had. What the task throws is
-//            rethrown, and of a Task<Result<T>> the error is given. Throws std::logic_error where
+// Fails      Code::deadline_exceeded, which names the time it had. An exception of the task is
+//            rethrown; the error of a Task<Result<T>> is given. Throws std::logic_error where
 //            no reactor is.
 // Invariant  a task that ends in the turn in which its time is over has ended in time when it ended
 //            first.

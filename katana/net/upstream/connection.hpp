@@ -9,12 +9,12 @@
 // The owner writes its greeting in on_open(), and calls established() when the server has answered
 // it as it should. Then, and not before, the server counts as reached.
 //
-// What is said while no server is up is the owner's to keep, or to refuse: write() is false then.
+// The owner keeps or refuses messages while no server is up: write() is false then.
 // An answer that has not come when on_closed() is called never comes.
 //
 // Owns       its timer, the lookup of a name, and of an attempt what TLS needs.
-// Borrows    reactor and owner. What refer() is given, until it is let go, which may be after the
-//            Connection is gone: in the same turn, or with the reactor.
+// Borrows    reactor and owner. The arguments of refer(), until they are let go, which may be
+//            after the Connection is gone: in the same turn, or with the reactor.
 // Thread     its reactor's.
 // Allocates  for each attempt; write() takes blocks of the reactor's pool.
 // Fails      write() and refer() are false when it is not open, or full; nothing is written then.
@@ -47,7 +47,7 @@ class Owner {
   // Bytes can be written. Without TLS it is unknown yet whether a server is there.
   virtual void on_open() noexcept = 0;
   // `input` is borrowed for the call and starts with the first byte not consumed so far. Returns
-  // how many bytes were consumed; the rest comes again, in front of what arrives next. What is left
+  // how many bytes were consumed; the rest comes again, in front of what arrives next. The rest
   // may be no more than ReactorOptions::carry_extra_bytes: a parser keeps its state instead.
   virtual std::size_t on_bytes(Bytes input) noexcept = 0;
   // The connection is gone. Another attempt follows, after a pause.
@@ -104,7 +104,7 @@ class Connection final : private net::TimerEntry {
   // turn or the next.
   void lose(Error why) noexcept;
 
-  // Copies. What was written in one turn is sent at its end, in one send.
+  // Copies. The output of one turn is sent at its end, in one send.
   bool write(Bytes text) noexcept;
   // The same without a copy.
   bool refer(Bytes text, Retained& memory) noexcept;

@@ -41,7 +41,7 @@ class AuditFile {
 
   // A line for each, as render() makes them: all of them, or none. `is_synced`: and sync().
   Result<void> append(std::span<const std::string> members, bool is_synced);
-  // What was appended is on the disk, and FILE.head says so.
+  // Appended records are on the disk, and FILE.head says so.
   Result<void> sync();
   // Behind the last line that this process has read or written.
   const AuditHead& head() const noexcept { return head_; }

@@ -6,7 +6,7 @@
 //   if (!kept) co_return std::unexpected(kept.error());     // 503: then it is not done either
 //
 // Record an action before it is done, or in one transaction with it, and its outcome when it is
-// known. What cannot be recorded must not happen: record() says so, and drops nothing.
+// known. An action that cannot be recorded must not happen: record() says so, and drops nothing.
 //
 // Owns       the file, and one thread that writes.
 // Thread     record(): coroutines of any executor. The destructor: not its own thread.
@@ -14,7 +14,7 @@
 // Fails      Code::unavailable or Code::resource_exhausted (503) when it is not, or not known to
 //            be, in the file; Code::out_of_range for an event that is too long.
 // Invariant  events are in the file in the order in which they were recorded; those that wait
-//            together share one write and one flush. What record() acknowledged is on the disk
+//            together share one write and one flush. Acknowledged records are on the disk
 //            (Sync::each), or will be within sync_interval. Several logs on one file, of one or of
 //            several processes, make one chain.
 #pragma once
@@ -42,7 +42,7 @@ class AuditLog {
  public:
   // Goes on where the file ends, or begins one; an Error says what is wrong with options or file.
   static Result<std::unique_ptr<AuditLog>> open(AuditOptions options);
-  // What waits is written first.
+  // Waiting records are written first.
   ~AuditLog();
   AuditLog(const AuditLog&) = delete;
   AuditLog& operator=(const AuditLog&) = delete;

@@ -5,7 +5,7 @@
 //
 // With a key the digest is HMAC-SHA-256, and only a holder of the key can write a chain. Without
 // a key it is SHA-256, which shows accidents and changes after which the rest was not rewritten.
-// What is cut off at the end only an anchor shows: the head of the chain, kept elsewhere.
+// Only an anchor shows a cut at the end: the head of the chain, kept elsewhere.
 //
 // Owns       AuditChain its key, as what HMAC makes of it.
 // Thread     any; an AuditChain does not change.

@@ -76,7 +76,7 @@ class [[nodiscard]] Scope {
   Scope& operator=(const Scope&) = delete;
 
  private:
-  // What is done stays what it was; only the fields are others.
+  // The past stays as it was; only the fields differ.
   static Activity activity_with(const Context& context) noexcept {
     Activity activity = current_activity != nullptr ? *current_activity : Activity();
     activity.log_context = &context;

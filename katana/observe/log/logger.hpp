@@ -10,8 +10,8 @@
 // Allocates  never: no lock, no formatting, no system call either, but for the first record of a
 //            thread (it takes its ring), a ring that is more than half full (the writer is woken,
 //            once), a ring that is full under WhenFull::block, and a synchronous Log.
-// Fails      false: the record was below the threshold, suppressed, or dropped. What is dropped is
-//            counted, and the log says so.
+// Fails      false: the record was below the threshold, suppressed, or dropped. Dropped records
+//            are counted, and the log says so.
 #pragma once
 
 #include <new>

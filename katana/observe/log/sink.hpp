@@ -7,8 +7,8 @@
 // how much was lost and why.
 //
 // An output that is slow, or takes nothing (a pipe that is not read, a file system that hangs), has
-// queue_bytes_max of records waiting for it. What comes then is dropped and counted, the last
-// eighth of the queue being for records of warn and above; the log says so when that begins, and
+// queue_bytes_max of records waiting for it. Later records are dropped and counted; the last
+// eighth of the queue is for records of warn and above; the log says so when that begins, and
 // when it is over how many. Before that a sink with WhenSlow::wait holds the writer up for as long
 // as the output moves.
 //

@@ -160,8 +160,9 @@ class FamilyState {
 template <class Instrument>
 class Family {
  public:
-  // The series of these values, in the order of the labels; made when it is new. What is no UTF-8
-  // becomes U+FFFD. Values longer than label_bytes_max and series beyond the limit are Errors.
+  // The series of these values, in the order of the labels; made when it is new. Bytes that are
+  // not UTF-8 become U+FFFD. Values longer than label_bytes_max and series beyond the limit are
+  // Errors.
   Result<Instrument> resolve(std::span<const std::string_view> values) const {
     auto series = state_->resolve(values);
     if (!series) return std::unexpected(series.error());
@@ -170,9 +171,9 @@ class Family {
   Result<Instrument> resolve(std::initializer_list<std::string_view> values) const {
     return resolve(std::span(values.begin(), values.size()));
   }
-  // For values that come from a client: never fails. What resolve() would refuse is counted in one
-  // series whose labels all say "_overflow", and in katana_metrics_overflowed_total. REQUIRES as
-  // many values as there are labels.
+  // For values that come from a client: never fails. Values that resolve() would refuse are
+  // counted in one series whose labels all say "_overflow", and in katana_metrics_overflowed_total.
+  // REQUIRES as many values as there are labels.
   template <class... Values>
   Instrument with(const Values&... values) const {
     const std::array<std::string_view, sizeof...(values)> all{std::string_view(values)...};

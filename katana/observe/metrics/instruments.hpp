@@ -60,7 +60,7 @@ class ObservedCounter {
  public:
   ObservedCounter() noexcept = default;
   explicit ObservedCounter(std::atomic<double>& value) noexcept : value_(&value) {}
-  // What is below the value so far, or NaN, is ignored: a counter does not go backwards.
+  // A smaller value, or NaN, is ignored: a counter does not go backwards.
   void observe(double value) const noexcept {
     double before = value_->load(std::memory_order_relaxed);
     while (value > before &&
@@ -79,7 +79,7 @@ class Histogram {
   Histogram(const cells::Range& cells, const Bounds& bounds) noexcept
       : offset_(cells::offset_of(cells)), bounds_(&bounds), cells_(cells) {}
 
-  // What is negative or NaN is observed as zero: the sum is a counter for scrapers.
+  // A negative value or NaN is observed as zero: the sum is a counter for scrapers.
   void observe(double value) const noexcept {
     value = value > 0 ? value : 0;
     const std::size_t bucket = bounds_->find(value);

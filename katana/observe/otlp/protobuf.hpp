@@ -57,7 +57,7 @@ class ProtobufWriter {
     raw_varint(value.size());
     out_ += value;
   }
-  // What is no UTF-8 becomes U+FFFD.
+  // Bytes that are not UTF-8 become U+FFFD.
   void string(std::uint32_t number, Bytes value, bool always = false) {
     if (value.empty() && !always) return;
     if (is_utf8(value)) [[likely]] {

@@ -43,7 +43,7 @@ class HeldSpans {
  public:
   // A record that ended. `most`: of those that are held.
   void add(Tracer& tracer, SpanRecord& record, std::uint32_t most) noexcept;
-  // All that are held, and those to come, are kept or not. What is decided stays as it is.
+  // All that are held, and those to come, are kept or not. A decision stays as it is.
   void decide(Tracer& tracer, bool kept) noexcept;
 
  private:

@@ -75,7 +75,7 @@ class SpanRecord {
     };
   };
 
-  // Before its use. What the arrays have stays what it was.
+  // Before its use. The content of the arrays stays as it was.
   void begin() noexcept {
     context = {};
     parent = {};

@@ -15,8 +15,8 @@
 //   text/…              as a string
 //   other               only the media type counts
 //
-// What a document does not forbid is allowed: query parameters, fields and cookies that it does not
-// name. `readOnly` properties are required of replies only, `writeOnly` ones of requests only.
+// A document permits all that it does not forbid: unnamed query parameters, fields and cookies.
+// `readOnly` properties are required of replies only, `writeOnly` ones of requests only.
 //
 // All checks of one message take steps from one budget. When it is spent the message departs from
 // the description, whatever else is right, and a violation names the limit.

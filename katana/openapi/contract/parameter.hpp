@@ -9,7 +9,7 @@
 //   pipeDelimited    query               n=7|8           n=a|7|b|8
 //   deepObject       query   n=7         n[0]=7&n[1]=8   n[a]=7&n[b]=8         and within them
 //
-// What the schema takes decides what a text is: "7" is a number where one is taken. Where both are
+// The schema decides what a text is: "7" is a number where one is taken. Where both are
 // taken, it is the one that fits.
 //
 // Owns       its name and its schema.

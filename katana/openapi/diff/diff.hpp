@@ -3,8 +3,8 @@
 //   for (const openapi::Change& each : openapi::compare(before, after))
 //     if (each.level == openapi::Level::breaking) … each.describe()
 //
-// What a client sends may be taken in more forms than before, never in fewer; what it receives may
-// have fewer forms, never more. Therefore a bound that narrows breaks requests, one that widens
+// Requests may be accepted in more forms than before, never in fewer; replies may have fewer
+// forms, never more. Therefore a bound that narrows breaks requests, one that widens
 // breaks replies, and each change has a rule for its direction. Rules have the names of oasdiff
 // (`response-property-type-changed`), and the levels that it gives them:
 //
@@ -36,7 +36,7 @@ namespace katana::openapi {
 
 // What compare() cannot see in the two.
 struct DiffOptions {
-  // What was announced to go by `x-sunset` (YYYY-MM-DD) may go on that day.
+  // A part that was announced to go by `x-sunset` (YYYY-MM-DD) may go on that day.
   std::string today = {};  // empty: as if every sunset had come
 };
 

@@ -6,11 +6,11 @@
 //   api.get("/items/{id}", get_item, {.id = "getItem", .summary = "One item", .problems = {404}});
 //   document.serve(router);   // GET /openapi.json
 //
-// What follows from the signature needs no words: Path<T> and Query<T> are parameters with their
+// Facts of the signature need no words: Path<T> and Query<T> are parameters with their
 // types, rules and defaults; Json<T> is the content, with 413, 415 and 422; Json<T> and Created<T>
 // are replies. Operation says what the signature does not (a handler that returns a Reply). Every
-// problem is application/problem+json (RFC 9457). What the middleware of the group asks for
-// (identity/auth) is in securitySchemes and in each operation, with 401 and 403.
+// problem is application/problem+json (RFC 9457). The requirements of the group's middleware
+// (identity/auth) are in securitySchemes and in each operation, with 401 and 403.
 //
 //   schema.hpp         the JSON Schema of a type
 //   operation.hpp      what is said of a route: Operation, replies, examples, callbacks

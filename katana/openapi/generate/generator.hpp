@@ -6,8 +6,8 @@
 //                        operations, replies by status, and add_routes(group, api)
 //   pets_client.hpp, .cpp  by choice: for each tag a client, with the same arguments
 //
-// What the generated code does not decode is an error with its place. With allow_partial it is a
-// warning, and left to the handler, which has the whole request.
+// A construct that the generated code does not decode is an error with its place. With
+// allow_partial it is a warning, and left to the handler, which has the whole request.
 //
 // write_files() writes below a folder. It keeps a list of what it wrote there, katana-openapi.txt,
 // with a hash of each file. It refuses to replace a file that is not in the list, or that was

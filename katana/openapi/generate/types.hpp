@@ -123,7 +123,7 @@ class Types {
   bool is_declared(const TypeText& type) const;
   // The name of a type in the same scope.
   std::string take_name(const std::string& wanted) { return scope_.take(wanted); }
-  // What is made from here on is of the operations of that tag.
+  // Types made from here on belong to the operations of that tag.
   void set_tag(const std::string& tag) {
     tag_ = tag;
     roots_[tag];

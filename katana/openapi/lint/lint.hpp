@@ -5,7 +5,7 @@
 //   const openapi::Description api = openapi::read_description("api.yaml", problems);
 //   for (const openapi::Finding& each : openapi::lint(api, problems)) … each.describe()
 //
-// What the reader found wrong is `oas3-schema` (or `oas2-schema`). The table of rules is in
+// Findings of the reader are `oas3-schema` (or `oas2-schema`). The table of rules is in
 // lint_rules(); docs/guides/openapi-contract.md has it, with what each looks for.
 //
 // Thread     any.

@@ -7,8 +7,8 @@
 //   for (const auto& path : api.paths)
 //     for (const auto& operation : path.operations) … operation.parameters, .body, .replies
 //
-// References are resolved, also into other files, everywhere but within schemas. What is referred
-// to is repeated where it is used, with the name that it has in the components. Parameters of a
+// References are resolved, also into other files, everywhere but within schemas. A referenced
+// object is repeated where it is used, with its name in the components. Parameters of a
 // path, and the document's servers and security, are those of each of its operations.
 //
 // `schemas` is one JSON Schema document of draft 2020-12, whatever the description was: `nullable`,
@@ -25,7 +25,7 @@
 // Thread     a value; reading is one thread's.
 // Allocates  freely, within Options::limits.
 // Fails      read_…(): what is wrong is added to `problems`, with its place, and all of it at once.
-//            What could be read is returned in any case: look at problems.has_errors() first.
+//            The readable part is returned in any case: look at problems.has_errors() first.
 // Invariant  every pointer of a SchemaAt is in `schemas`; every `$ref` in `schemas` resolves in it.
 //            The same text gives the same description.
 #pragma once

@@ -49,7 +49,7 @@ class Problems {
   explicit Problems(std::size_t count_max = 100) noexcept : count_max_(count_max) {}
 
   // From here on an error of a part of the document is a warning: the part is left out, and what
-  // the document says elsewhere is used. What concerns the document as a whole stays an error.
+  // the document says elsewhere is used. A problem of the document as a whole stays an error.
   void allow_partial() noexcept { is_partial_ = true; }
 
   // `location` may have no source: the description as a whole.

@@ -26,7 +26,7 @@
 
 namespace katana::openapi::model {
 
-// How much is read. What is more is an error, and is not read.
+// How much is read. More than that is an error, and is not read.
 struct Limits {
   std::size_t file_bytes_max = 64 * 1024 * 1024;  // of each file
   std::size_t files_max = 2'000;                  // with the first one

@@ -83,9 +83,9 @@ class ContractRoutes : private Group {
   }
   // Operations that no handler serves yet, as "GET /users/{id}", in the order of the description.
   std::vector<std::string> unserved() const;
-  // What is unserved() from here on is a mistake of Router::build(), with its name.
+  // From here on, an unserved() operation is an error of Router::build(), with its name.
   ContractRoutes& require_all();
-  // What is unserved() is checked and answered with 501.
+  // Unserved operations are checked and answered with 501.
   ContractRoutes& answer_rest();
 
  private:

@@ -6,8 +6,8 @@
 //   document.serve(router);
 //
 // An Application calls it as the setting requests.check_replies says, if
-// ApplicationOptions::check_replies is this function. What a handler answers is looked at before
-// any middleware changes it: by the documents of the service (openapi::Document) and, of
+// ApplicationOptions::check_replies is this function. A handler's reply is checked before any
+// middleware changes it: by the documents of the service (openapi::Document) and, of
 // ContractRoutes, by their own description. Each place that departs is reported once, as a warning:
 //
 //   GET /items: a reply departs from its description: status 200, content /3/count: expected an

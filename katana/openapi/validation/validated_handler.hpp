@@ -34,8 +34,8 @@ class ValidatedHandler final : public katana::detail::Handler {
   const std::uint64_t steps_max_;
 };
 
-// REQUIRES violations of a request. What was given up, because the budget is spent, is 422 whatever
-// part of the request it was.
+// REQUIRES violations of a request. A check that was given up because the budget is spent is
+// 422, for any part of the request.
 Reply refusal_of(const ContractOperation& operation, const Violations& violations,
                  const StepBudget& budget);
 

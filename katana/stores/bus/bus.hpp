@@ -14,8 +14,8 @@
 //                 the subscriber's reactor: then the newest are dropped, and the subscriber is told
 //                 how many, or that there were some.
 //   at_most_once  NATS. The same within the process, server or no server. In other processes: once,
-//                 in the order of its publisher and subject, or not at all. What is lost is found
-//                 by the publisher's numbers, at the latest with the numbers that it repeats when
+//                 in the order of its publisher and subject, or not at all. A loss is found by
+//                 the publisher's numbers, at the latest with the numbers that it repeats when
 //                 it falls silent (sequence.hpp), and told as `missed`; after an outage everybody
 //                 is told `may_have_missed`, until the numbers say how many.
 //   at_least_once what a stream acknowledged (streams.hpp), for its consumers: again until they
@@ -148,7 +148,7 @@ Bytes name_of(BusState state) noexcept;  // as the enumerator is spelt; for logs
 
 // The state when health() was called.
 struct Health {
-  // What is published leaves the process now, and every stream that is read or stored to goes on.
+  // Published messages leave the process now, and every stream that is read or stored to goes on.
   // Without a server always true.
   bool ready = false;
   BusState state = BusState::connecting;  // `ready` is true for in_process and connected alone

@@ -40,7 +40,7 @@ class BusTest : public testing::Test {
 
   MemoryBus& bus() { return *bus_; }
   net::Reactor& reactor(unsigned index) { return *reactors_[index]; }
-  // What follows runs on that reactor, after a turn of it.
+  // The following calls run on that reactor, after a turn of it.
   net::Reactor& on(unsigned index) {
     reactors_[index]->turn({});
     return *reactors_[index];

@@ -178,7 +178,7 @@ class Port final : public SubscriptionOwner, public std::enable_shared_from_this
     HeldMessage message;
     std::uint64_t member;
   };
-  // What was refused since a queue became full: it is told behind what is in it.
+  // The messages refused since a queue became full: told behind those in it.
   struct Gap {
     void add(Bytes of_subject, const std::shared_ptr<Pattern>& of_pattern, bool is_shared);
     std::uint64_t count = 0;

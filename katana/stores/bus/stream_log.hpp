@@ -54,7 +54,7 @@ class StreamLog {
 
   // With the bounds that stand for 0 put in.
   const StreamOptions& options() const noexcept { return options_; }
-  // What is beyond the new messages_max and bytes_max goes at once.
+  // Messages beyond the new messages_max and bytes_max go at once.
   void set_options(StreamOptions options);
   bool takes(Bytes subject) const noexcept;  // one of its patterns matches
   // Does not ask takes(). For an id within duplicate_window: the sequence that it had.

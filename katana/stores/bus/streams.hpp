@@ -170,8 +170,9 @@ class Streams {
   Task<Result<std::unique_ptr<Consumer>>> consume(const ConsumeOptions&& options) = delete;
   // Stores it at least once, in the order of the calls of one thread, and does not wait: any
   // thread. The message is kept by this process, at most AwayOptions of them, until a stream has
-  // acknowledged it; a stream that is made later stores it then. What is left when the process ends
-  // is counted in BusStatistics::not_stored, and logged. resource_exhausted: too much is kept.
+  // acknowledged it; a stream that is made later stores it then. Messages left when the process
+  // ends are counted in BusStatistics::not_stored, and logged. resource_exhausted: too much is
+  // kept.
   virtual Result<void> submit(const Publication& publication) = 0;
   // The last `count` of that subject that are kept, the oldest first. At most 1,000.
   virtual Task<Result<std::vector<StoredMessage>>> last(std::string stream, std::string subject,

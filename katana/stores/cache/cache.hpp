@@ -28,8 +28,8 @@
 //            second level never makes it fail.
 // Invariant  one load of a key at a time in the process. A caller that is cancelled or late leaves
 //            the others to wait. The load goes on when the request that began it is destroyed, and
-//            on the reactor of another one that waits when its reactor ends. What was put or
-//            removed while a load ran is not overwritten by it. Memory is at most bytes_max.
+//            on the reactor of another one that waits when its reactor ends. A load does not
+//            overwrite a value that was put or removed while it ran. Memory is at most bytes_max.
 #pragma once
 
 #include <algorithm>

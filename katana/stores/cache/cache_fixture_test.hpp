@@ -42,7 +42,7 @@ class Node {
     world.now = world.now + later;
     reactor->turn({});
   }
-  // What was here is gone, as at the end of the program.
+  // All entries are gone, as at the end of the program.
   void end() { reactor.reset(); }
   void reset() {
     net::ReactorOptions options;

@@ -124,7 +124,7 @@ class Core final : public ChangeListener, public std::enable_shared_from_this<Co
   // Of a cache line's size at least, so that two locks do not share one.
   struct alignas(64) Shard {
     Shard(TableLimits limits, std::uint64_t seed) : table(limits), random(seed) {}
-    // What a hit touches comes first.
+    // The members that a hit touches come first.
     mutable Lock mutex;  // what follows
     std::uint64_t hits = 0;
     Table table;

@@ -64,7 +64,7 @@ struct Entry {
   Entry* next = nullptr;
   std::size_t bytes = 0;
   Instant expires = never;
-  // What a hit reads stands together, and the key behind it where there are no tags.
+  // The members that a hit reads stand together, and the key behind them where there are no tags.
   Entry* next_in_bucket = nullptr;
   std::uint64_t hash = 0;
   std::shared_ptr<const void> value = {};

@@ -33,14 +33,14 @@
 
 namespace katana::cache {
 
-// What came from other instances: what is in memory is good no more.
+// From other instances: the entries in memory are outdated.
 class ChangeListener {
  public:
   virtual ~ChangeListener() = default;
   // The key of this cache was written or removed elsewhere. Any thread. The key as it was given to
   // put(), for the call. A level that cannot tell its own writes from others may report both.
   virtual void on_changed(Bytes key) noexcept = 0;
-  // What has this tag was removed elsewhere. Any thread.
+  // Entries with this tag were removed elsewhere. Any thread.
   virtual void on_tag_removed(Bytes tag) noexcept { (void)tag; }
   // Messages may have been missed: anything may have changed. Any thread.
   virtual void on_all_changed() noexcept = 0;
@@ -60,13 +60,14 @@ class SecondLevel {
   // Replaces what is there. `ttl` is more than 0; rounded as the level needs it, never to "for
   // ever".
   virtual Task<Result<void>> put(std::string key, std::string octets, Duration ttl) = 0;
-  // What is gone already is as good as removed. Other instances are told as far as the level can.
+  // An entry that is gone already counts as removed. Other instances are told as far as the level
+  // can.
   virtual Task<Result<void>> remove(std::string key) = 0;
 
   // A level that finds values by tags. False: values with tags are not put there, and a cache with
   // tags refuses it.
   virtual bool has_tags() const noexcept { return false; }
-  // What is removed by tag of a cache from here on has another mark. `prefix`: as of listen().
+  // A removal by tag from here on has another mark. `prefix`: as of listen().
   virtual Task<Result<std::uint64_t>> tag_mark(std::string prefix);
   // put() of what began to be found out at `mark`. False: one of its tags was removed since, and it
   // is not kept.

@@ -5,8 +5,8 @@
 //             │                     └──────used──▶ main, again
 //             └─used never──▶ ghost ──put again──▶ main
 //
-// small is a tenth. What is read once, as a scan does, leaves through it and takes nothing from
-// main; a hit moves nothing, it counts.
+// small is a tenth. Entries that are read once, as by a scan, leave through it and take nothing
+// from main; a hit moves nothing, it counts.
 //
 // Owns       its entries, the arrays of buckets and ghosts, and the index of tags.
 // Thread     one lock's, of its caller.
@@ -125,7 +125,7 @@ class Table {
   void step(bool may_keep, Instant now, Garbage& garbage, unsigned& kept) noexcept;
   void grow(Instant now, Garbage& garbage);
 
-  // What a hit touches comes first.
+  // The members that a hit touches come first.
   std::unique_ptr<Entry*[]> buckets_;
   std::size_t mask_;
   const TableLimits limits_;

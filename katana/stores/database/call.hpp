@@ -161,7 +161,7 @@ class Waiter {
   }
   bool prepared() const noexcept { return work_ != nullptr; }
   Shape& shape() noexcept { return work_->shape; }
-  // What was awaited is over and read.
+  // The awaited call is over and read.
   void reset() noexcept {
     Work* const work = std::exchange(work_, nullptr);
     work->destroy(work);

@@ -13,8 +13,8 @@
 // Borrows    CompositeReader the text.
 // Thread     one.
 // Allocates  the text; a name or an element that has escapes.
-// Fails      CompositeReader::next() gives nothing for what is no such object. What does not fit
-//            names its field, and the field within it.
+// Fails      CompositeReader::next() gives nothing for what is no such object. A value that does
+//            not fit names its field, and the field within it.
 // Invariant  what was written is read as the same members. Nesting is bounded by the type.
 #pragma once
 

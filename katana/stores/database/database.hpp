@@ -143,7 +143,7 @@ struct ResultOf<Task<R>> {
 // statements it may do several times. A commit with an unknown outcome is never run again.
 //
 // The body is a variable, and outlives the call: g++ 12 would destroy a temporary twice (decision
-// 0018). What it throws rolls back, too.
+// 0018). An exception rolls back, too.
 template <class Body>
 auto transact(Database& database, Body& body, TransactionOptions options = {}) {
   using R = typename detail::ResultOf<std::invoke_result_t<Body&, Transaction&>>::Type;

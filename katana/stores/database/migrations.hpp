@@ -5,7 +5,7 @@
 //
 // A file is NUMBER_name.sql, for every database, or NUMBER_name.DIALECT.sql, for one kind: sqlite
 // or postgres. Numbers begin with 1 and have no gaps, for each kind; a name has letters, digits,
-// "_" and "-". What was applied is kept in the table katana_migrations, with a checksum of each
+// "_" and "-". Applied migrations are kept in the table katana_migrations, with a checksum of each
 // file, so that a file which was changed afterwards is noticed. (The checksum finds accidents, not
 // malice.)
 //
@@ -15,7 +15,7 @@
 // Fails      an Error names the file and the remedy. Nothing is applied then.
 // Invariant  migrations are applied in the order of their numbers, each once.
 //
-// What is the same for every database is here; see sqlite/migrate.hpp for how they are applied.
+// The parts that all databases share are here; see sqlite/migrate.hpp for how they are applied.
 #pragma once
 
 #include <cstdint>

@@ -3,7 +3,7 @@
 //   RowReader<User> reader;          // for each result: finds out once which column goes where
 //   reader.read(row, user)
 //
-// Owns       nothing. What is read is owned by the value it is read into.
+// Owns       nothing. Read bytes are owned by the value they are read into.
 // Borrows    a Row is valid until the next one is asked for.
 // Thread     that of the statement.
 // Allocates  what the values do: text goes into std::string, or into Text, which is recycled.

@@ -6,8 +6,8 @@
 // Thread     its reactor's; made, started and destroyed also by another while that does not run.
 // Allocates  frames of coroutines, for each run.
 // Fails      never: a run that fails is told to the observer with its cause, counted, and followed
-//            by a retry (JobOptions::retry) or the next tick. What is cancelled by the end of the
-//            program counts as failed.
+//            by a retry (JobOptions::retry) or the next tick. A run that the end of the program
+//            cancels counts as failed.
 // Invariant  one run at a time, retries included. A tick that comes meanwhile, or that the reactor
 //            was too late for, is counted as skipped and not made up for: of those that were missed
 //            the last one is run.

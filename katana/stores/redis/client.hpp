@@ -4,8 +4,8 @@
 //   co_await redis.set("greeting", "hello", {.time_to_live = seconds(30)});
 //   auto greeting = co_await redis.get("greeting");
 //
-// Each reactor has one connection, which is made by the first call and kept. What is asked in one
-// turn, by whatever handlers, goes out in one send, and no call waits for another's reply:
+// Each reactor has one connection, which is made by the first call and kept. The commands of one
+// turn, of all handlers, go out in one send, and no call waits for another's reply:
 // pipelining without a pipeline in the code.
 //
 // Commands that would take the connection for themselves, or change it for all others, are refused

@@ -61,7 +61,7 @@ class Command {
   // As it is sent. Valid until the next call of a member that is not const.
   Bytes wire() noexcept;
 
-  // What it holds is given back; only its destructor may follow.
+  // Its memory is given back; only its destructor may follow.
   void release() noexcept { text_ = Text(); }
 
   // Another command, by its name and its first argument, with the arguments behind them.

@@ -9,8 +9,8 @@
 //   away ──start(), connected, all is asked for──▶ hears ──connection lost──▶ away
 //                                                    └─ on_missed() of each Hearer, first of all
 //
-// What is said while it is away is not kept by Redis, and comes never: so each Hearer is told with
-// on_missed() when it begins to hear, for the first time and again.
+// Redis does not keep messages while it is away, and they never come. on_missed() tells each
+// Hearer when it begins to hear, for the first time and again.
 //
 // The connection lives on the reactor of the first start(), and when that has ended on the reactor
 // of the next one. It is asked by PING, so that a server that hangs is noticed within twice
@@ -34,7 +34,7 @@
 
 namespace katana::redis {
 
-// Each call is on the listener's reactor. What is given is borrowed for the call.
+// Each call is on the listener's reactor. The arguments are borrowed for the call.
 class Hearer {
  public:
   virtual ~Hearer() = default;

@@ -2,7 +2,7 @@
 //
 //   submit() → queued ──as there is room──▶ sent ──replies, in order──▶ the waiting call
 //
-// What is submitted in one turn goes out at its end in one send. Replies of RESP have no number:
+// The commands of one turn go out at its end in one send. Replies of RESP have no number:
 // the first of them is for the first command that was sent, whether its caller still waits or not.
 // When the connection is lost what was sent fails, because its outcome is unknown, and what
 // is queued waits for the next connection, as long as Options::wait_while_down.

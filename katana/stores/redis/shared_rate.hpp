@@ -5,7 +5,7 @@
 //   if (!verdict.passes) co_return too_many(verdict.wait);
 //
 // A token bucket for each key is in Redis. An instance takes `lease` tokens of it at a time, and
-// spends them without asking: of `lease` requests one waits for Redis. What was refused is refused
+// spends them without asking: of `lease` requests one waits for Redis. A refused key is refused
 // without asking until a token can be there, so that a flood of one client is none of commands.
 //
 //   of one key, in any time T:  admitted ≤ burst + per_second × T + instances × (lease − 1)

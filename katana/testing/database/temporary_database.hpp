@@ -3,8 +3,8 @@
 //   testing::TemporaryDatabase database(migrations());
 //   registry.instance<database::Database>(database.database());
 //
-// It is a whole one: constraints, transactions, write-ahead log; see stores/database/sqlite. What
-// it does runs in the turns of the reactor that asks, in virtual time: a test starts no thread for
+// It is a whole one: constraints, transactions, write-ahead log; see stores/database/sqlite. Its
+// work runs in the turns of the calling reactor, in virtual time: a test starts no thread for
 // it, and a timeout of 30 s costs nothing. Outside of a reactor (thread::Loop) a thread does it.
 //
 // Owns       the database, and where it lies; nothing is left of it.

@@ -7,8 +7,8 @@
 //                                 .server = {.waits_for_time = database.waits_for_time()}});
 //
 // The first one of a process starts a server (PostgresCluster). Migrations run once for a process,
-// in a database that PostgreSQL then copies for each test: some 10 ms. What an SQLite in memory
-// lacks can be tested: exclusion constraints, FOR UPDATE, casts, NOTIFY.
+// in a database that PostgreSQL then copies for each test: some 10 ms. It tests features that an
+// SQLite in memory lacks: exclusion constraints, FOR UPDATE, casts, NOTIFY.
 //
 // Owns       its database, which is dropped with it.
 // Thread     the test's.

@@ -18,7 +18,7 @@
 
 namespace katana::http {
 
-// REQUIRES a decoded name. What stands in brackets behind it does not count.
+// REQUIRES a decoded name. Text in brackets behind it does not count.
 bool is_secret_parameter(Bytes name) noexcept;
 // Narrower, since a path names things: of a "code" or a "state" it may be a country's.
 bool is_secret_segment(Bytes name) noexcept;

@@ -2,7 +2,7 @@
 //
 // Owns       the head it wrote last: its opening (status line, Server, Date, Content-Type), in
 //            which nearly all replies of a service are alike, and the rest, a length and an empty
-//            line, in which many are. What is alike is one copy.
+//            line, in which many are. Equal parts are one copy.
 // Borrows    the Server and Date lines, until they are set anew.
 // Thread     its reactor's.
 // Allocates  never.

@@ -267,7 +267,7 @@ template <class K>
   p += 2;
   const auto bytes = static_cast<std::size_t>(p - base);
   head.set_bytes(bytes);
-  // What is wrong with the meaning is final; the form was right to the last byte.
+  // An error of meaning is final; the form was right to the last byte.
   const Refusal refusal = facts.judge(head, framing);
   return {refusal == Refusal::none ? HeadVerdict::complete : HeadVerdict::refused, refusal, bytes};
 }

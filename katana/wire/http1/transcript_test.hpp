@@ -76,7 +76,7 @@ class Play {
  public:
   Play(const Case& one, Kernels kernels);
 
-  // What happens if the bytes come in pieces that end at `cuts`, which ascend.
+  // The events when the bytes come in pieces that end at `cuts`, which ascend.
   const Outcome& run(std::span<const std::size_t> cuts, Memory memory);
 
   // Rows of `transitions` that the runs took, and refusals that they gave.

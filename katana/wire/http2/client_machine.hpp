@@ -7,16 +7,16 @@
 //            given to begin(), until the machine lets go of it.
 // Thread     its reactor's.
 // Allocates  what its layer does.
-// Fails      by ClientEvent::closed: failure() says why, and GOAWAY has been written. What is wrong
-//            with one reply resets its stream. A command that finds no room in the outbox says so
+// Fails      by ClientEvent::closed: failure() says why, and GOAWAY has been written. An error
+//            in one reply resets its stream. A command that finds no room in the outbox says so
 //            and has written nothing; an answer of the protocol without any ends the connection.
 // Invariant  the events are a function of the bytes and the times, however they are cut. No more is
 //            sent than the windows and the limits of the server allow. A stream is let go of once:
 //            by the event that completes its reply or the command that completes its request,
 //            whichever is last, by ClientEvent::over, or by reset(); its state is then closed.
 //
-// The caller pulls: next() gives at most one event and says how much input it used. What the
-// protocol itself wants answered (SETTINGS, PING, windows, errors) goes into the outbox at once.
+// The caller pulls: next() gives at most one event and says how much input it used. Answers of
+// the protocol itself (SETTINGS, PING, windows, errors) go into the outbox at once.
 // After GOAWAY it reports what was not processed without input: call it until it needs bytes.
 // How long to wait for a reply is the caller's to decide, and how long to keep an idle connection.
 // States of a stream and the transitions between them stand in client_states.hpp.

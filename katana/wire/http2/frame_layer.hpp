@@ -50,9 +50,8 @@ struct StreamFlow {
   std::int64_t content_left = no_length;  // of the length that the other side's head announced
 };
 
-// What is left to the role of a frame other than HEADERS and DATA. The form has been checked, and
-// the budget paid, but for PRIORITY.
-// A frame that the layer leaves to its owner.
+// The part of a frame other than HEADERS and DATA that is left to the role. The form has been
+// checked, and the budget paid, but for PRIORITY. A frame that the layer leaves to its owner.
 enum class FrameEvent : std::uint8_t {
   none,             // nothing for the owner
   block,            // the last CONTINUATION of a header block: take_block()
@@ -344,7 +343,8 @@ inline bool FrameLayer::on_headers(FrameHeader header, Bytes& payload, Instant n
   return false;
 }
 
-// What begins DATA is taken off `input`. False: it has not all come, or the connection is closed.
+// The beginning of DATA is taken off `input`. False: it has not all come, or the connection is
+// closed.
 inline bool FrameLayer::begin_data(const FrameHeader& header, Bytes& input, Instant now,
                                    Outbox& outbox) noexcept {
   const DataFrame::Begun begun = data_.begin(header, input);

@@ -30,7 +30,7 @@ struct Priority {
   bool incremental = false;  // pieces of it are of use at once
 };
 
-// A value of the field Priority. What is missing or wrong keeps its default (RFC 9218 §4).
+// A value of the field Priority. A missing or wrong parameter keeps its default (RFC 9218 §4).
 Priority parse_priority(Bytes value) noexcept;
 
 class HeadReader {

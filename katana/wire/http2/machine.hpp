@@ -7,15 +7,15 @@
 //            admit(), until the machine lets go of it.
 // Thread     its reactor's.
 // Allocates  what its layer does.
-// Fails      by Event::closed: failure() says why, and GOAWAY has been written. What is wrong with
-//            one stream resets that one. A command that finds no room in the outbox ends the
+// Fails      by Event::closed: failure() says why, and GOAWAY has been written. An error in one
+//            stream resets that one. A command that finds no room in the outbox ends the
 //            connection likewise.
 // Invariant  the events are a function of the bytes and the times, however they are cut. No more is
 //            sent than the windows allow. A stream is let go of once: by the command that completes
 //            its reply or resets it (its state is then closed), or by Event::over.
 //
-// The caller pulls: next() gives at most one event and says how much input it used. What the
-// protocol itself wants answered (SETTINGS, PING, windows, errors) goes into the outbox at once.
+// The caller pulls: next() gives at most one event and says how much input it used. Answers of
+// the protocol itself (SETTINGS, PING, windows, errors) go into the outbox at once.
 // States of a stream and the transitions between them stand in states.hpp.
 #pragma once
 

@@ -64,7 +64,7 @@ class Machine {
  public:
   explicit Machine(const Limits& limits = {}) noexcept : limits_(limits) {}
 
-  // At most one event. What is not consumed is to come again, in front of what follows it.
+  // At most one event. Unconsumed bytes are to come again, in front of the following ones.
   Step next(Bytes input) noexcept;
   Refusal refusal() const noexcept { return refusal_; }
   // A message is not complete.

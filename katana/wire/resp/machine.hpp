@@ -29,7 +29,7 @@
 // Allocates  never.
 // Fails      Event::refused; refusal() says why, and nothing is reported any more.
 // Invariant  however the bytes are cut, the values, and the contents of strings put together, are
-//            the same. What is not consumed is less than a line of line_bytes_max and its end.
+//            the same. The unconsumed bytes are less than a line of line_bytes_max and its end.
 #pragma once
 
 #include <array>

@@ -5,7 +5,7 @@
 //
 // `const`, `enum`, `example`, `examples` and `default` are used where they are there, by choice.
 // Otherwise bounds, lengths, patterns and formats decide, and where they leave it open a name such
-// as "email" or "city" does, so that what is drawn reads well. What is random stays small: a few
+// as "email" or "city" does, so that what is drawn reads well. Random parts stay small: a few
 // items, optional members now and then, and fewer of both the deeper they are.
 //
 // Owns       its random numbers.

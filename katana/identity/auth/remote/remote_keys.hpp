@@ -11,7 +11,7 @@
 //                     are kept_max old; from then on requests get 503 until there are others
 //
 // Owns       what it fetches, and a share of the client.
-// Thread     any. What fetches runs on the reactor of the request that began it.
+// Thread     any. A fetch runs on the reactor of the request that began it.
 // Allocates  to fetch.
 // Fails      keys() is null, and health() says why.
 // Invariant  one fetch at a time in the process. A set that is the same again leaves the generation

@@ -4,9 +4,9 @@
 //
 //   PREFIXidempotency:KEY   a hash: fingerprint, token, and reply once it is done
 //
-// What Redis has lost, because it was restarted without persistence, failed over to a replica that
-// was behind, or had to evict keys, is carried out again: give it `appendonly yes` and a
-// `maxmemory-policy` of noeviction, or take the database.
+// Requests whose keys Redis has lost are carried out again: it restarted without persistence,
+// failed over to a replica that was behind, or evicted keys. To prevent that, give it `appendonly
+// yes` and a `maxmemory-policy` of noeviction, or take the database.
 //
 // Owns       a share of the client.
 // Thread     any reactor's.

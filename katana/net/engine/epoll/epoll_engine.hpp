@@ -128,7 +128,7 @@ class EpollEngine {
     free_slot(link, *slot);
     return fd;
   }
-  // What is there to be read already is told by the next turn().
+  // The next turn() tells of input that is already there.
   Result<Link> adopt(int socket) {
     KATANA_REQUIRE(!slots_.is_full());
     if (!rules_.inherited_options) set_stream_options(socket);
@@ -204,7 +204,7 @@ class EpollEngine {
     if (Slot* const slot = find(link)) slot->paused = true;
   }
 
-  // What was left unread comes from a turn(), not from this call.
+  // Unread input comes from a turn(), not from this call.
   void resume_receive(Link link) {
     Slot* const slot = find(link);
     if (slot == nullptr || !slot->paused) return;
@@ -412,7 +412,7 @@ class EpollEngine {
     left_open_.clear();
   }
 
-  // What the kernel did not take goes when it says that it has room.
+  // Bytes that the kernel did not take go when it says that it has room.
   KATANA_RARE Sent send_later(Link link, Slot& slot, ssize_t count, std::size_t& accepted) {
     if (count < 0 && errno != EAGAIN) return break_off(slot, errno);
     accepted = count > 0 ? static_cast<std::size_t>(count) : 0;
@@ -490,8 +490,8 @@ class EpollEngine {
     }
   }
 
-  // One recv; after it the link may be gone. What fills less than the buffer has drained the
-  // socket, unless the end of the stream is known to stand behind it.
+  // One recv; after it the link may be gone. A receive that fills less than the buffer has
+  // drained the socket, unless the end of the stream is known to stand behind it.
   void receive(Link link, Slot& slot) {
     if ((unsigned{slot.paused} | unsigned{slot.input_ended}) != 0) [[unlikely]] {
       slot.unread = true;
@@ -534,8 +534,8 @@ class EpollEngine {
     }
   }
 
-  // Of a link that is not read at present; once. What is left is read when it is resumed, and the
-  // kernel, which would go on telling of it, is not asked any more.
+  // Of a link that is not read at present; once. The rest is read when it is resumed. The kernel
+  // would go on telling of it, and is not asked any more.
   KATANA_RARE void tell_break(Link link, Slot& slot) {
     if (slot.break_told) return;
     slot.break_told = true;
@@ -566,7 +566,7 @@ class EpollEngine {
                         unread_links_.begin() + static_cast<std::ptrdiff_t>(count));
   }
 
-  // What waits in the queue is for its next owner. Others hold the socket, so closing this
+  // The next owner gets the connections in the queue. Others hold the socket, so closing this
   // descriptor would not take it out of the set.
   KATANA_RARE void leave(ListenSocket& listener) {
     control(EPOLL_CTL_DEL, listener.fd, 0, 0);

@@ -6,7 +6,7 @@
 // Invariant  Decided costs nothing: a constant of a template folds away. An engine with Undecided
 //            keeps the contract whatever its values are; the tests of the contract run on it.
 //
-// What each decision saves is measured by lab/experiments/ablation_*.yaml.
+// The savings of each decision are measured by lab/experiments/ablation_*.yaml.
 #pragma once
 
 #include <cstddef>

@@ -57,7 +57,7 @@ class EchoServer {
     add_client(link);
     return true;
   }
-  // What another has detached is its own.
+  // A socket that another owner has detached belongs to that one.
   void adopt(int socket) { add_client(*engine.adopt(socket)); }
   void add_client(Link link) {
     if (clients.size() <= link.index) clients.resize(link.index + 1);

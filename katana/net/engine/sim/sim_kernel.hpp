@@ -9,7 +9,7 @@
 // Invariant  no Sink call outside turn(); none for a paused, broken or closed link.
 //
 // A link's events on their way to the Sink. Each arrow may take its time and be reordered against
-// other links. What finds at its end that the link is gone is a late completion: it dies there.
+// other links. A completion that finds its link gone is late: it dies there.
 //
 //   bytes ──look──> receive ───────────> on_bytes     paused meanwhile: the bytes go back
 //             └─ no buffer: retry

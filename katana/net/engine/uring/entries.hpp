@@ -53,7 +53,7 @@ inline bool submit_close(Ring& ring, int fd) {
   return true;
 }
 
-// What is cancelled says so in its own completion.
+// A cancelled entry says so in its own completion.
 KATANA_RARE inline bool submit_cancel(Ring& ring, std::uint64_t cancelled) {
   io_uring_sqe* const entry = ring.next();
   if (entry == nullptr) return false;

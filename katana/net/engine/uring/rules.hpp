@@ -7,7 +7,7 @@
 // They are no constants of a template, as those of epoll are: each is asked for once for a ring, a
 // turn, a connection, or a receive that is armed, and a receive stays armed. No request asks.
 //
-// What each decision saves is measured by lab/experiments/ablation_uring_*.yaml.
+// The savings of each decision are measured by lab/experiments/ablation_uring_*.yaml.
 #pragma once
 
 #include <cstdint>

@@ -90,7 +90,7 @@ struct UringSlot {
   UringState state = UringState::open;   // of the connection
   std::uint16_t failure = 0;             // why it broke, as errno has it
 
-  // What arrives is told as it comes.
+  // Input is told as it comes.
   bool is_reading() const noexcept { return !paused && held == nullptr && !input_ended; }
 };
 // Sends what there is room for. Not 0: the connection is broken, and why.

@@ -140,7 +140,7 @@ class UringAccepting : public UringReceiving<S> {
  private:
   bool finishing() const { return closing_at_ != never && clocks_.now >= closing_at_; }
   bool wants_accept(const ListenSocket& listener) const {
-    // What waits in the queue of a shared one is for its next owner.
+    // The next owner of a shared one gets the connections in its queue.
     const bool ours = !listener.shared || closing_at_ == never;
     return listener.fd >= 0 && ours && !accept_paused_ && !slots_.is_full() && waiting_.empty() &&
            !finishing();

@@ -8,7 +8,7 @@
 // Invariant  a completion names its link with the generation that submitted it, so one that comes
 //            late finds no link in find() and dies there.
 //
-// One system call in a turn. What the reactor says in a turn is only noted: in slots, in staged
+// One system call in a turn. The reactor's calls in a turn are only noted: in slots, in staged
 // output, in lists of what changed. submit() turns the notes into entries, and one io_uring_enter
 // submits them, lets the kernel do its work, and waits.
 //

@@ -114,8 +114,8 @@ class UringLinks {
     return true;
   }
 
-  // Nothing can be sent. What arrived before is read to the end, behind which end_link() is called;
-  // a link that is paused is told at once.
+  // Nothing can be sent. Earlier input is read to the end, then end_link() is called; a paused
+  // link is told at once.
   KATANA_RARE void break_link(Link link, Slot& slot, int failure) {
     if (!mark_broken(link, slot, failure)) return;
     if (slot.paused && !std::exchange(slot.break_told, true)) sink_.on_closed(link, Closed::link);

@@ -14,7 +14,7 @@
 // the ring), and the receive is cancelled; a link that pauses goes on with single receives until a
 // delivery leaves it unpaused. A paused link without a receive has a poll for its reset.
 //
-// What is held for all links together is bounded by held_max(). For one link it is at most what the
+// held_max() bounds the memory of all links together. For one link it is at most what the
 // kernel receives in two turns, the ReceiveRing each time. So that links which pause one after
 // another do not hold as much each, from one ReceiveRing's worth on all multishot receives are
 // cancelled, and those armed are single and short, until half of that is held.

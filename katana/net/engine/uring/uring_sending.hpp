@@ -242,7 +242,7 @@ class UringSending : public UringLinks<S> {
     return Sent::pending;
   }
 
-  // What is staged goes first. Otherwise a link with more to send than a block holds would send
+  // Staged output goes first. Otherwise a link with more to send than a block holds would send
   // one block in each turn.
   KATANA_RARE Sent send_behind_staged(Link link, Slot& slot, std::span<const iovec> gathered,
                                       std::size_t wanted, std::size_t& accepted) {

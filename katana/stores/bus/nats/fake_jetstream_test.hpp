@@ -4,8 +4,8 @@
 // Owns       its streams, its consumers, and the pulls that wait.
 // Thread     one: that of its reactor.
 // Allocates  a test's tool.
-// Invariant  every answer comes in a later turn. What the real server was seen to do with the same
-//            requests is what it does (recovery_test.cpp asks the real one).
+// Invariant  every answer comes in a later turn. It does what the real server was seen to do
+//            with the same requests (recovery_test.cpp asks the real one).
 #pragma once
 
 #include <cstdint>

@@ -76,7 +76,7 @@ class JetStreams final : public Streams {
   void note_going(const void* of, const ConsumeOptions& options, Duration away);
   void note_going(const void* of, const std::string& what, Duration away) override;
   void note_gap(const ConsumeOptions& options, const Error& what);
-  // What was submitted to that subject is given up.
+  // Messages submitted to that subject are given up.
   void note_not_stored(const std::string& subject, const Error& why);
   // With the process.
   void note_not_stored(std::uint64_t count);

@@ -11,8 +11,8 @@
 // Allocates  for a message that does not come in one piece.
 // Fails      publish() is false when it is not up, or full. Everything else is on_down() with the
 //            reason.
-// Invariant  each on_up() is followed by one on_down(), unless it is destroyed. What a server does
-//            that no NATS server should ends the connection.
+// Invariant  each on_up() is followed by one on_down(), unless it is destroyed. A violation of
+//            the protocol by the server ends the connection.
 #pragma once
 
 #include <memory>
@@ -43,7 +43,7 @@ class NatsLinkEvents {
  public:
   // The server has answered CONNECT: it knows of no subscription yet.
   virtual void on_up(const ServerInfo& info) noexcept = 0;
-  // What was written may be lost. The next server is tried without a call.
+  // Written messages may be lost. The next server is tried without a call.
   virtual void on_down(const Error& why) noexcept = 0;
   // An attempt ended before on_up(), by the network or by the server's refusal.
   virtual void on_unreachable(const Error& why) noexcept = 0;
@@ -52,7 +52,7 @@ class NatsLinkEvents {
   // A message of that subscription was larger than it may be, and is dropped.
   virtual void on_too_large(std::uint64_t subscription, Bytes subject) noexcept = 0;
   virtual void on_server_error(Bytes text) noexcept = 0;
-  // What could not be written can be, perhaps.
+  // Messages that could not be written may fit now.
   virtual void on_link_writable() noexcept = 0;
 
  protected:
@@ -69,7 +69,7 @@ class NatsLink final : private upstream::Owner, private net::TimerEntry {
 
   // Connects, and again after each loss, until stop().
   void start() noexcept { connection_.start(); }
-  // What was written is sent.
+  // Written messages are sent.
   void stop() noexcept;
   bool is_up() const noexcept { return state_ == State::up; }
   const ServerInfo& info() const noexcept { return info_; }

@@ -5,8 +5,8 @@
 //   std::unique_ptr<bus::NatsBus> bus = *bus::NatsBus::make(options);
 //   bus->start(reactor);                      // on the thread of that reactor, its home
 //
-// One connection serves the process. What other reactors and threads publish goes to its home
-// reactor, with one message a turn; what comes is given to each reactor likewise. All that is
+// One connection serves the process. Messages of other reactors and threads go to its home
+// reactor, in one batch a turn; received ones go to each reactor likewise. All that is
 // published in a turn is one send.
 //
 //   SUB a.>          what this process wants of others: it gives itself what it publishes
@@ -17,8 +17,8 @@
 // A message carries its publisher's number as the header "Katana-Seq: PUBLISHER-NUMBER", in
 // hexadecimal; other clients of NATS see a header more.
 //
-// What is submitted to a stream is sent from the home reactor until the stream has acknowledged it
-// (store_queue.hpp). A drain waits store_drain_max at most until all of it is.
+// A message that is submitted to a stream is sent from the home reactor until the stream has
+// acknowledged it (store_queue.hpp). A drain waits store_drain_max at most until all of it is.
 //
 // Owns       its connections, which live on the home reactor, and what waits for a server.
 // Borrows    the observer of its options.

@@ -30,7 +30,7 @@ struct ServerInfo {
   bool has_jetstream = false;  // enabled; whether our account has it only its API tells
 };
 
-// The content of INFO. What a server leaves out has the default; unknown members are ignored.
+// The content of INFO. Missing members have the default; unknown members are ignored.
 Result<ServerInfo> read_server_info(Bytes json);
 
 // What CONNECT says beside the credentials.

@@ -8,7 +8,7 @@
 // Tags are found by a sorted set for each, of the keys that have it. A tag that was removed leaves
 // when, by the server's clock, for two hours: what began to be loaded before is not put any more.
 //
-// What others write, remove or let expire is told by Redis (client-side caching, redis/
+// Redis tells of keys that others write, remove or let expire (client-side caching, redis/
 // listener.hpp), and memory forgets it. Behind each value stands who wrote it, because Redis tells
 // of own writes as well: of those the cache is told only when somebody else has written since. The
 // listening user needs the right to CLIENT TRACKING.

@@ -26,7 +26,7 @@ struct Candidate {
 
 inline constexpr std::size_t no_candidate = SIZE_MAX;  // every connection is full
 
-// What a turn sends goes together; then to a connection that is idle, the first of which is used
+// The statements of a turn go together; then to an idle connection, the first of which is used
 // most, so that the last ones can be closed; then behind statements that are quick. Never behind a
 // slow one: the call waits for a connection, as in a pool without pipelines.
 inline std::size_t choose(std::span<const Candidate> candidates, std::size_t depth,

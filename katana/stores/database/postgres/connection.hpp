@@ -46,7 +46,7 @@ class ConnectionOwner {
   // Its outcome is complete.
   virtual void on_finished(Work& work) noexcept = 0;
   virtual void on_opened(Connection& connection) noexcept = 0;
-  // What it had been given and had not sent is in outgoing(). It is destroyed later.
+  // Its unsent works are in outgoing(). It is destroyed later.
   virtual void on_lost(Connection& connection, const Error& why) noexcept = 0;
   // Something was answered: it may have room, or be idle.
   virtual void on_progress(Connection& connection) noexcept = 0;
@@ -233,7 +233,7 @@ class Connection final : private SocketWatcher {
   void finish_savepoint(Unit& unit);
   void finish_prepare(Unit& unit);
   void finish_look_up(Unit& unit);
-  // What waits for the answer to something that failed gets the error.
+  // Works that wait for a failed answer get the error.
   void fail_waiting(Bytes text, std::optional<Error> error);
   void begin_current() noexcept;
   void sync_guarded(Unit& unit);

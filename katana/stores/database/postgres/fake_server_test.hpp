@@ -6,8 +6,8 @@
 //
 // It knows SELECT n (gives n as int4), SELECT wide (a row of many types, one of them a composite,
 // which it is asked for), INSERT … $1 with RETURNING or without, BEGIN, COMMIT,
-// ROLLBACK, SET, DEALLOCATE; whatever else it takes for a command. What was inserted and committed
-// is counted by its parameter, whether the answer was delivered or not.
+// ROLLBACK, SET, DEALLOCATE; whatever else it takes for a command. Committed inserts are counted
+// by their parameter, whether the answer was delivered or not.
 //
 // Owns       its socket in a temporary folder, its thread.
 // Thread     any.

@@ -31,7 +31,7 @@ struct Host {
   std::uint16_t port = 5432;  // also part of the name of a Unix socket
 };
 
-// What has its default in limits.hpp is explained there.
+// Members with their default in limits.hpp are explained there.
 struct Options {
   std::vector<Host> hosts = {};    // tried in this order
   std::string database = {};       // empty: as the user is called

@@ -16,8 +16,8 @@
 // Fails      open() names the option or the migration. A server that cannot be reached makes calls
 //            fail after Options::wait_max (Kind::unavailable), and is tried again with back-off:
 //            health() says why.
-// Invariant  a statement is sent once. What may have taken effect when its answer was lost is
-//            Kind::unknown_outcome.
+// Invariant  a statement is sent once. A statement that may have taken effect when its answer
+//            was lost is Kind::unknown_outcome.
 #pragma once
 
 #include <memory>

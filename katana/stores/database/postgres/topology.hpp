@@ -32,7 +32,7 @@ class Topology {
       "SELECT (CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() ELSE "
       "pg_current_wal_flush_lsn() END - '0/0')::bigint";
 
-  // What was acknowledged before `asked_at` is at or before `position`.
+  // Writes acknowledged before `asked_at` are at or before `position`.
   void note_primary(std::uint64_t position, Instant asked_at) noexcept;
   void note_replica(std::uint64_t position) noexcept;
   // Another primary may be next, whose positions are not comparable.

@@ -40,11 +40,11 @@ class TypeTable {
   // Types within types: deeper ones have no form.
   static constexpr std::size_t depth_max = 8;
   // Asks for one type by its number: its name, its kind ("e", "d", "a", "c" or "-"), what it is
-  // made of, and its fields. What add() takes are the columns of the answer, in text.
+  // made of, and its fields. add() takes the columns of the answer, in text.
   static const char* const question;
   static constexpr int question_columns = 4;
 
-  // The server's answer. What is no such answer is a type of Kind::other.
+  // The server's answer. Any other answer is a type of Kind::other.
   void add(std::uint32_t type, Bytes name, Bytes kind, Bytes of, Bytes fields);
   // It has none.
   void add_nothing(std::uint32_t type) { types_.try_emplace(type); }

@@ -28,7 +28,7 @@
 // Allocates  Arguments and the texts of columns: both are kept and used again.
 // Fails      with a text that says why.
 // Invariant  bytes that are none of the type give Value::Type::broken, which fits nothing, never a
-//            read beyond them. What is made of them is bounded by the type: an array has no more
+//            read beyond them. The type bounds the values made of them: an array has no more
 //            elements than bytes, a numeric no more than 32,767 times 4 digits.
 #pragma once
 

@@ -4,8 +4,8 @@
 // a write-ahead log nor snapshots: a reader would fail while a transaction is open. A file on a
 // file system in memory (/dev/shm) is an ordinary database that never meets a disk.
 //
-// Owns       the folder, and what is in it: both go with it. What a process that dies leaves is
-//            removed by the next one that makes such a folder.
+// Owns       the folder, and what is in it: both go with it. The next process that makes such a
+//            folder removes the folders of dead ones.
 // Thread     one.
 // Fails      make() names the folders that it tried.
 #pragma once

@@ -29,7 +29,7 @@ struct TestHooks {
   std::function<Instant()> clock = {};
 };
 
-// What has its default in limits.hpp is explained there.
+// Members with their default in limits.hpp are explained there.
 struct Options {
   // ':memory:': a database that is empty at the start and gone at the end; see memory_folder.hpp.
   std::string path = {};

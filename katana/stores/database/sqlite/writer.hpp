@@ -3,11 +3,11 @@
 // Writes that wait together share one transaction, and are acknowledged together once it is
 // durable. SQLite undoes a failed statement without a ROLLBACK, so one that violates a constraint
 // leaves the others alone; one that returns rows has a savepoint besides, because reading its rows
-// may fail after it succeeded. What breaks the whole transaction (an interrupt, INSERT OR ROLLBACK,
-// a deferred foreign key) is left out. Those before it are run once more and committed, those
-// behind it follow in their own transaction: a group costs at most three runs of each write,
-// however many break it, and none had been acknowledged. After a deferred foreign key was violated
-// each write of the group has a savepoint, so the next violation breaks nothing.
+// may fail after it succeeded. A write that breaks the whole transaction (an interrupt, INSERT
+// OR ROLLBACK, a deferred foreign key) is left out. Those before it are run once more and
+// committed, those behind it follow in their own transaction: a group costs at most three runs of
+// each write, however many break it, and none had been acknowledged. After a deferred foreign key
+// was violated each write of the group has a savepoint, so the next violation breaks nothing.
 //
 //   submit → queue → drain: [ group: BEGIN IMMEDIATE, each write, COMMIT ] → acknowledged
 //                           [ begin: BEGIN IMMEDIATE; from there on only its own works, until
