@@ -138,8 +138,9 @@ Result<void> check_word(const std::string& name) {
       std::ranges::all_of(name, is_word)) {
     return {};
   }
-  return fail(Code::invalid_argument,
-              fmt::format("'{}' is no name: begin with a-z, and take a-z, 0-9 and _", name));
+  return fail(
+      Code::invalid_argument,
+      fmt::format("'{}' is not a valid name: begin with a-z, and use a-z, 0-9 and _", name));
 }
 
 Result<int> add_job(const AddFlags& flags) {

@@ -170,7 +170,8 @@ def test_add_extends_a_project_and_refuses_what_is_there(tmp_path):
     for words, said in ((("route", "DELETE", "/a/{x}/{y}"), "there is a function 'delete_a_x_y' already"),
                         (("route", "GET", "no-slash"), "is no path of a route"),
                         (("route", "GET", "/{"), "a parameter is a name in braces"),
-                        (("job", "Bad"), "'Bad' is no name"), (("migration", "../x"), "'../x' is no name")):
+                        (("job", "Bad"), "'Bad' is not a valid name"),
+                        (("migration", "../x"), "'../x' is not a valid name")):
         done = run("add", *words, cwd=home)
         assert done.returncode == 2 and said in done.stderr, done.stderr
     assert (home / "src/app.cpp").read_text() == text

@@ -171,7 +171,7 @@ constexpr std::array counter_rows{
     CounterRow{"katana_websocket_pings", "", "Pings sent to silent clients.",
                [](const ReactorStatistics& of) { return of.http.websocket.pings; }},
     CounterRow{"katana_websocket_timeouts", "",
-               "Peers that answered neither a ping nor a close frame in time.",
+               "Clients that answered neither a ping nor a close frame in time.",
                [](const ReactorStatistics& of) { return of.http.websocket.timeouts; }},
     CounterRow{"katana_websocket_messages_dropped", "",
                "Messages for connections whose queue was full.",

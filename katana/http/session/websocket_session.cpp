@@ -95,7 +95,7 @@ void WebSocketSession::on_input_end() noexcept {
   // Paused, it has bytes that were not read yet; it is told again when they are.
   if (carrier_.paused() || carrier_.finishing()) return;
   machine_.end_of_input();
-  tell_close(CloseCode::abnormal, "The peer ended without a close frame.");
+  tell_close(CloseCode::abnormal, "The client ended without a close frame.");
   carrier_.finish(Finish::close);
 }
 
@@ -222,7 +222,7 @@ std::size_t WebSocketSession::on_memory_scarce() noexcept {
     return 0;
   }
   ++share_.counters().disconnects;
-  tell_close(CloseCode::abnormal, "The peer reads too slowly, and memory is scarce.");
+  tell_close(CloseCode::abnormal, "The client reads too slowly, and memory is scarce.");
   carrier_.reset();
   return shared;
 }
@@ -269,7 +269,7 @@ void WebSocketSession::on_refused() noexcept {
 
 void WebSocketSession::on_timed_out() noexcept {
   ++share_.counters().timeouts;
-  tell_close(CloseCode::abnormal, "The peer did not answer in time.");
+  tell_close(CloseCode::abnormal, "The client did not answer in time.");
   carrier_.reset();
 }
 
