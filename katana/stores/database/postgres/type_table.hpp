@@ -39,8 +39,8 @@ class TypeTable {
  public:
   // Types within types: deeper ones have no form.
   static constexpr std::size_t depth_max = 8;
-  // Asks for one type by its number: its name, its kind ("e", "d", "a", "c" or "-"), what it is
-  // made of, and its fields. add() takes the columns of the answer, in text.
+  // Asks for one type by its number. The answer has its name, its kind ("e", "d", "a", "c" or "-"),
+  // its base type, and its fields. add() takes these columns, in text.
   static const char* const question;
   static constexpr int question_columns = 4;
 
