@@ -113,6 +113,12 @@ class HeadersTest(Folder):
         (header,) = self.read().values()
         self.assertEqual([each.name for each in headers.undocumented(header)], ["level", "State"])
 
+    def test_a_contract_names_what_stands_before_its_colon(self):
+        for summary, names in (("Path<T>, Query<T> and take(): parameters.", {"Path", "Query", "and", "take"}),
+                               ("std::move_only_function, without the rest of <functional>.", set()),
+                               ("of" * 200 + " water.", set())):  # the time must not double with each letter
+            self.assertEqual(headers.contract_names(summary), names)
+
     def test_names_whose_meaning_is_said_elsewhere_need_no_comment(self):
         text = """\
 // Form: how a type is written as text.

@@ -207,9 +207,14 @@ def comment_of_compound(compound):
                                    if each.tag in ("briefdescription", "detaileddescription"))))
 
 
+NAME = r"(?:\w|::)+(?:<[\w, ]+>|\(\))?"
+# A separator must follow each name: with an optional one, each letter of a sentence without a colon doubles the time.
+LIST_OF_NAMES = re.compile(rf"({NAME}(?:(?:,\s+and|,|\s+and)\s+{NAME})*):\s")
+
+
 def contract_names(summary):
     """What the contract of a header is that of: `Path<T>, Query<T>: handler parameters …`."""
-    head = re.match(r"((?:[\w:]+(?:<[\w, ]+>|\(\))?(?:,\s+|\s+and\s+)?)+):\s", summary)
+    head = LIST_OF_NAMES.match(summary)
     return set(re.findall(r"\w+", re.sub(r"<[^>]*>", "", head[1]))) if head else set()
 
 
