@@ -499,10 +499,36 @@ class BuiltTest(Folder):
 
 class DiagramsTest(unittest.TestCase):
     def test_transitions_of_one_pair_are_one_edge_and_anything_else_is_refused(self):
-        text = diagrams.graph("  [*] --> idle\n  idle --> closed: end\n  idle --> closed: limit\n  closed --> [*]\n")
+        text = diagrams.states("  [*] --> idle\n  idle --> closed: end\n  idle --> closed: limit\n  closed --> [*]\n")
         self.assertIn('idle -> closed [label="end\\nlimit"];', text)
         with self.assertRaisesRegex(ValueError, "is no transition"):
-            diagrams.graph("idle ==> closed")
+            diagrams.states("idle ==> closed")
+
+    def test_a_picture_has_the_colour_of_its_page(self):
+        drawn = diagrams.picture("stateDiagram-v2\n  [*] --> idle: begin\n")
+        self.assertIn('stroke="currentColor"', drawn)
+        self.assertIn('fill="currentColor">begin<', drawn)
+        self.assertNotRegex(drawn, "black|#[0-9a-f]{6}")
+
+    def test_the_nodes_of_a_flow_have_their_titles(self):
+        text = diagrams.flow('  a -->|"fills<br>it"| T["the tank"]\n  T --> b\n', "LR")
+        self.assertIn('a -> T [label="fills\\nit"];', text)
+        self.assertIn('T [label="the tank"];', text)
+        with self.assertRaisesRegex(ValueError, "is no edge"):
+            diagrams.flow("a === b", "LR")
+
+    def test_a_sequence_has_a_lane_for_each_participant_and_an_arrow_for_each_message(self):
+        drawn = diagrams.picture("sequenceDiagram\n  participant A as the <tank>\n  A->>b: fill\n  b-->>b: wait\n"
+                                 "  Note over A,b: full\n")
+        counts = [drawn.count(mark) for mark in ('class="lane"', 'class="head"', "dasharray")]
+        self.assertEqual(counts, [2, 2, 1])
+        self.assertIn("the &lt;tank&gt;", drawn)
+        with self.assertRaisesRegex(ValueError, "is no participant"):
+            diagrams.picture("sequenceDiagram\n  loop forever\n")
+
+    def test_another_kind_of_diagram_is_refused(self):
+        with self.assertRaisesRegex(ValueError, "is no kind of diagram"):
+            diagrams.picture("gantt\n")
 
 
 if __name__ == "__main__":
