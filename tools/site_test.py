@@ -175,13 +175,33 @@ struct Bare<int> {};
 
     def test_a_page_shows_contract_declaration_and_comment(self):
         (self.root / "CMakeLists.txt").write_text('katana_component(base ABOUT "tanks" MODULES base)\n')
-        pages = api.Pages(self.root, self.read()).all()
+        read = self.read()
+        pages = api.Pages(self.root, read, set(read)).all()
         page = pages["api/katana/base/tank.md"]
         for expected in ("component `katana::base`", "| **Owns** | the water. |", "### `fill` {#type-tank-fill}",
                          "int fill(int litres);", "| `dry` | nothing is in it |"):
             self.assertIn(expected, page)
         self.assertNotIn("hidden", page)
         self.assertIn("[tank](../api/katana/base/tank.md)", pages["api/index.md"])
+
+    def test_users_include_what_the_headers_of_katana_itself_include_however_far(self):
+        files = self.write({"katana/water.hpp": '#include "katana/tanks/tank.hpp"\n', "katana/tanks/pump.hpp": "",
+                            "katana/tanks/tank.hpp": '#include <a>\n#include "katana/tanks/wall.hpp"\n',
+                            "katana/tanks/wall.hpp": '#include "katana/tanks/tank.hpp"\n'})
+        include = api.Includes(self.root, files)
+        self.assertEqual(include.gathered(), {"katana/water.hpp", "katana/tanks/tank.hpp"})
+        self.assertEqual(include.user_headers(), set(files) - {"katana/tanks/pump.hpp"})
+
+    def test_an_internal_header_is_listed_and_has_no_page(self):
+        (self.root / "CMakeLists.txt").write_text("katana_module(tanks LINKS fmt)\nkatana_module(base LINKS fmt)\n")
+        files = ["katana/base/pump.hpp", "katana/tanks/tank.hpp", "katana/tanks/wall.hpp"]
+        read = {path: headers.Header(path, "Wall: keeps water.", [], []) for path in files}
+        pages = api.Pages(self.root, read, {"katana/tanks/tank.hpp"})
+        made = pages.all()
+        self.assertIn("| `katana/tanks/wall.hpp` | keeps water. |", made["api/katana/tanks/index.md"])
+        self.assertIn("Programs do not include its headers.", made["api/katana/base/index.md"])
+        self.assertNotIn("api/katana/tanks/wall.md", made)
+        self.assertEqual(pages.navigation()[2], {"base": ["api/katana/base/index.md"]})
 
     def test_anchors_of_a_page_differ(self):
         self.assertEqual(api.with_own_anchors("# A {#a}\n## B {#a}\n## C {#c}\n"), "# A {#a}\n## B {#a-2}\n## C {#c}\n")
@@ -191,7 +211,7 @@ struct Bare<int> {};
             "# tanks: what holds water.\nkatana_module(tanks FOLDERS small LINKS fmt)\n"
             'katana_module(base THREADED LINKS tanks)\nkatana_component(water ABOUT "tanks" MODULES tanks)\n')
         files = ["katana/base/pump.hpp", "katana/tanks/small/tank.hpp", "katana/water.hpp"]
-        pages = api.Pages(self.root, {path: headers.Header(path, "", [], []) for path in files})
+        pages = api.Pages(self.root, {path: headers.Header(path, "", [], []) for path in files}, set(files))
         index_page = pages.all()["api/index.md"]
         self.assertIn("## katana/tanks {#folder-tanks}\n\nWhat holds water.\n", index_page)
         self.assertIn("| `katana::water` | [tank](../api/katana/tanks/small/tank.md) |", index_page)
@@ -199,11 +219,19 @@ struct Bare<int> {};
         self.assertEqual(pages.navigation()[2], {"tanks": ["api/katana/tanks/index.md",
                                                            {"small/tank.hpp": "api/katana/tanks/small/tank.md"}]})
 
+    def test_headers_of_a_module_of_several_folders_stand_by_folder(self):
+        (self.root / "CMakeLists.txt").write_text("katana_module(tanks FOLDERS big small LINKS fmt)\n")
+        files = ["katana/tanks/big/tank.hpp", "katana/tanks/small/cup.hpp"]
+        pages = api.Pages(self.root, {path: headers.Header(path, "", [], []) for path in files}, set(files))
+        self.assertEqual(pages.navigation()[1], {"tanks": [
+            "api/katana/tanks/index.md", {"big": [{"tank.hpp": "api/katana/tanks/big/tank.md"}]},
+            {"small": [{"cup.hpp": "api/katana/tanks/small/cup.md"}]}]})
+
     def test_a_folder_of_several_modules_is_a_section_of_them(self):
         rows = "katana_module(net/engine LINKS fmt)\nkatana_module(net/tls LINKS fmt)\n"
         (self.root / "CMakeLists.txt").write_text(rows)
         files = ["katana/net/engine/link.hpp", "katana/net/tls/options.hpp"]
-        pages = api.Pages(self.root, {path: headers.Header(path, "", [], []) for path in files})
+        pages = api.Pages(self.root, {path: headers.Header(path, "", [], []) for path in files}, set(files))
         self.assertEqual(pages.navigation()[1:], [{"net": [
             {"net/engine": ["api/katana/net/engine/index.md", {"link.hpp": "api/katana/net/engine/link.md"}]},
             {"net/tls": ["api/katana/net/tls/index.md", {"options.hpp": "api/katana/net/tls/options.md"}]}]}])

@@ -1,4 +1,8 @@
-"""Pages of the API: one for each header, grouped by module, in the order of the tree."""
+"""Pages of the API: one for each header that users include, grouped by module, in the order of the tree.
+
+Users include the headers of katana/ itself, and with these all that they include. Other headers are in the lists of
+their modules, without a page.
+"""
 
 import html
 import re
@@ -13,6 +17,7 @@ KINDS = {"class": "class", "struct": "struct", "union": "union", "enum": "enum",
 # A comment "# net: what it has." begins the modules of a folder.
 ROW = re.compile(r"^# (?P<folder>\w+): (?P<about>.+)\.$|^katana_module\(\s*(?P<module>[\w/]+)(?:\s+THREADED)?"
                  r"(?:\s+FOLDERS\s+(?P<parts>[\w\s]+?))?(?=\s+(?:LINKS|TEST_LINKS)\b|\s*\))", re.M)
+INCLUDE = re.compile(r'^#include "(katana/[^"]+)"', re.M)
 COMPONENT = re.compile(r'^katana_component\((\w+) ABOUT "([^"]+)"\s+(MODULES|REQUIRES)\s+([^)]+)\)', re.M)
 
 
@@ -48,6 +53,29 @@ class Modules:
         return sorted({self.of(path) for path in paths}, key=lambda module: (order.get(module, len(order)), module))
 
 
+class Includes:
+    """Which headers include which of `headers`."""
+
+    def __init__(self, root, headers):
+        known = set(headers)
+        self.of = {path: known.intersection(INCLUDE.findall((root / path).read_text())) for path in headers}
+        self.umbrellas = {path for path in headers if path.count("/") == 1}
+
+    def gathered(self):
+        """The headers of katana/ itself, and those that they name."""
+        return self.umbrellas.union(*(self.of[path] for path in self.umbrellas))
+
+    def user_headers(self):
+        """The headers of katana/ itself, and all that they include, however far."""
+        found, waiting = set(), list(self.umbrellas)
+        while waiting:
+            path = waiting.pop()
+            if path not in found:
+                found.add(path)
+                waiting += self.of[path]
+        return found
+
+
 def page_of(path):
     return f"api/{path.removesuffix('.hpp')}.md"
 
@@ -62,14 +90,15 @@ def up(page, goal):
 
 
 class Pages:
-    """Makes the pages of `headers` (path -> Header)."""
+    """Makes the pages of `headers` (path -> Header); those that are not in `with_page` are listed alone."""
 
-    def __init__(self, root, headers):
-        self.headers = headers
+    def __init__(self, root, headers, with_page):
+        self.headers = {path: header for path, header in headers.items() if path in with_page}
+        self.internal = {path: header for path, header in headers.items() if path not in with_page}
         self.modules = Modules(root)
         self.owner = {module: name for name, _, modules in components(root) for module in modules}
         self.places = {}  # name of a class -> its page and anchor; None: there is more than one
-        for header in headers.values():
+        for header in self.headers.values():
             for entity, anchor in self.anchored(header):
                 if entity.kind in KINDS and entity.name[0].isupper():
                     place = f"{page_of(header.path)}#{anchor}"
@@ -203,7 +232,17 @@ class Pages:
         lead = f"Component `katana::{component}`.\n\n" if component else ""
         if not module:
             lead = "Headers that gather those of a component: what most programs include.\n\n"
-        return f"# {module or 'katana'}\n\n{lead}{markdown.table(['header', 'is', 'declares'], rows)}\n"
+        listed = markdown.table(["header", "is", "declares"], rows) if rows else "Programs do not include its headers."
+        return f"# {module or 'katana'}\n\n{lead}{listed}\n{self.internal_table(page, module)}"
+
+    def internal_table(self, page, module):
+        """The headers of a module that have no page."""
+        rows = [[f"`{header.path}`", self.first_sentence(page, header)] for header in self.internal.values()
+                if self.modules.of(header.path) == module]
+        if not rows:
+            return ""
+        return ("\n## Internal headers {#internal}\n\nNo header that programs include has these; their sources have "
+                f"the contracts.\n\n{markdown.table(['header', 'is'], rows)}\n")
 
     def first_sentence(self, page, header):
         text = re.sub(r"\s+", " ", header.summary.split("\n\n")[0])
@@ -215,13 +254,14 @@ class Pages:
     def index(self):
         page = "api/index.md"
         count = sum(1 + len(entity.members) for header in self.headers.values() for entity in header.entities)
-        out = ["# API", "", "Every public name of the headers that are installed: "
+        out = ["# API", "", "Every public name that the headers of components bring, directly or through another: "
                f"{len(self.headers)} headers, {count:,} names. Each page begins with its header's contract: what it "
                "owns and borrows, which thread may call it, whether it allocates, how it fails, and what always holds. "
+               f"The page of a module also lists its internal headers, {len(self.internal)} in all. "
                "What counts as API, and for how long, is said in [support](../project/SUPPORT.md#what-is-api).", "",
                "Most programs include the headers of a component:", "", self.umbrella_table(page), ""]
         folders = {}  # of katana/ -> its modules
-        for module in filter(None, self.modules.ordered(self.headers)):
+        for module in filter(None, self.all_modules()):
             folders.setdefault(module.split("/")[0], []).append(module)
         for folder, modules in folders.items():
             out += [f"## katana/{folder} {{#folder-{folder}}}", ""]
@@ -230,6 +270,9 @@ class Pages:
             out += [markdown.table(["module", "component", "headers"],
                                    [self.module_row(page, module) for module in modules]), ""]
         return "\n".join(out) + "\n"
+
+    def all_modules(self):
+        return self.modules.ordered([*self.headers, *self.internal])
 
     def inside(self, module):
         return [header for header in self.headers.values() if self.modules.of(header.path) == module]
@@ -248,14 +291,14 @@ class Pages:
     def all(self):
         """Path in the site -> text."""
         return {"api/index.md": self.index(),
-                **{module_page(module): self.module_index(module) for module in self.modules.ordered(self.headers)},
+                **{module_page(module): self.module_index(module) for module in self.all_modules()},
                 **{page_of(path): self.header_page(header) for path, header in self.headers.items()}}
 
 
     def navigation(self):
         """For mkdocs: the folders of the tree, in each its modules, in each its headers."""
         folders = {}
-        for module in self.modules.ordered(self.headers):
+        for module in self.all_modules():
             folders.setdefault(module.split("/")[0], []).append(self.module_navigation(module))
         # A folder of one module is that module: a page lists the parts of what it is in alone.
         return ["api/index.md", *(modules[0] if len(modules) == 1 else {folder: modules}
@@ -263,8 +306,14 @@ class Pages:
 
     def module_navigation(self, module):
         paths = sorted(header.path for header in self.inside(module))
-        names = [path.removeprefix("katana/").removeprefix(f"{module}/") for path in paths]
-        shown = [{name: page_of(path)} for name, path in zip(names, paths)]
+        folders = {}  # of the module -> its headers
+        for path in paths:
+            folder, _, name = path.removeprefix("katana/").removeprefix(f"{module}/").rpartition("/")
+            folders.setdefault(folder, []).append((name, page_of(path)))
+        if len(folders) == 1:
+            shown = [{f"{folder}/{name}".lstrip("/"): page} for folder in folders for name, page in folders[folder]]
+        else:  # a page lists the headers of its own folder alone
+            shown = [{folder or "others": [{name: page} for name, page in folders[folder]]} for folder in folders]
         return {module or "katana": [module_page(module), *shown]}
 
 

@@ -7,7 +7,7 @@ import subprocess
 import tomllib
 from pathlib import Path
 
-from . import markdown
+from . import api, markdown
 
 LANGUAGES = {".hpp": "cpp", ".cpp": "cpp", ".py": "python", ".sh": "bash", ".yaml": "yaml", ".yml": "yaml",
              ".json": "json", ".toml": "toml", ".cmake": "cmake", ".sql": "sql", ".html": "html", ".css": "css",
@@ -89,11 +89,15 @@ def named(before, path, root):
 
 
 class Stage:
-    """The pages in the making. `pages`: path in the site -> text; `binaries`: path in the site -> file."""
+    """The pages in the making. `pages`: path in the site -> text; `binaries`: path in the site -> file.
 
-    def __init__(self, root):
+    Links to a header of `with_page` lead to its page of the API.
+    """
+
+    def __init__(self, root, files, with_page=frozenset()):
         self.root = root
-        self.files = tracked(root)
+        self.files = files
+        self.with_page = with_page
         self.documents = documents(self.files)
         self.pages, self.binaries = {}, {}
         for source, place in self.documents.items():
@@ -123,6 +127,8 @@ class Stage:
             return FOLDERS[path]
         if path.startswith("docs/api/"):
             return path.removeprefix("docs/")
+        if path in self.with_page:
+            return api.page_of(path)
         place = f"files/{path}.md"
         if place in self.pages:
             return place
