@@ -449,6 +449,14 @@ KATANA_DESCRIBE_DERIVED(SettingsWithDatabase, ApplicationSettings, queue)
         files = self.write({settings.SOURCE: self.SOURCE, settings.PAGE: page})
         self.assertEqual(list(settings.findings(self.root, files)), [])
 
+    def test_the_site_has_a_table_of_the_settings_with_the_keys_above_them(self):
+        block = 'jobs:   # by name\n  # NAME:\n  #   retry: null   # how_often\n  cron: "0 * * * *"\n'
+        self.assertEqual(settings.rows_of(block), [("jobs", "", "by name"), ("jobs.NAME.retry", "null", "how_often"),
+                                                   ("jobs.cron", '"0 * * * *"', "")])
+        self.assertIn("| `jobs.NAME.retry` | `null` | how\\_often |", settings.tabled(f"# A\n\n```yaml\n{block}```\n"))
+        with self.assertRaisesRegex(ValueError, "is no setting"):
+            settings.rows_of("- one\n")
+
     def test_a_group_that_the_page_lacks_is_named(self):
         files = self.write({settings.SOURCE: self.SOURCE,
                             "katana/app/nats/nats.cpp": 'NatsPart() : PartWith("bus", "messages") {}',

@@ -2,9 +2,13 @@
 
 import re
 
+from . import markdown
+
 PAGE = "docs/reference/settings.md"
 SOURCE = "katana/app/settings.hpp"
 STRUCTS = ("ApplicationSettings", "SettingsWithDatabase")
+BLOCK = re.compile(r"^```yaml\n(.*?)^```$", re.M | re.S)
+KEY = re.compile(r"( *)(\w+):(?: (\S.*?))??(?:\s+# (.*))?")
 PART = re.compile(r'\bPartWith\("([a-z_]+)"')  # a part of a program, and the name of its group
 
 
@@ -31,6 +35,33 @@ def page(all_groups, own_keys, more):
         if name not in shown:
             lines += ["", f"## {name}", "", "Of the program `fullstack` alone.", "", "```yaml", text, "```"]
     return "\n".join(lines)
+
+
+def rows_of(block):
+    """[(key with those above it, default, meaning)] of YAML as --print-defaults writes it."""
+    rows, above = [], []  # above: (indentation, key)
+    for line in re.sub(r"^( *)# (?= *\w+:)", r"\1", block, flags=re.M).rstrip().split("\n"):
+        match = KEY.fullmatch(line)
+        if not match:
+            raise ValueError(f"{PAGE}: '{line}' is no setting 'key: value  # meaning'.")
+        depth = len(match[1])
+        above = [each for each in above if each[0] < depth] + [(depth, match[2])]
+        if match[3] or match[4]:
+            rows.append((".".join(key for _, key in above), match[3] or "", match[4] or ""))
+    return rows
+
+
+def escaped(text):
+    return re.sub(r"`[^`]*`|([*_<\[])", lambda match: f"\\{match[1]}" if match[1] else match[0], text)
+
+
+def tabled(text):
+    """The page with tables for its YAML, whose lines are longer than a screen."""
+    def table(match):
+        rows = [[f"`{key}`", f"`{value}`" if value else "", escaped(meaning)]
+                for key, value, meaning in rows_of(match[1])]
+        return markdown.table(["setting", "default", "meaning"], rows)
+    return BLOCK.sub(table, text)
 
 
 def declared(root):

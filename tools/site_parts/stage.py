@@ -179,7 +179,8 @@ def navigation(stage, mistakes):
             if not found and "*" not in pattern and pattern not in taken:
                 mistakes.append(f"docs/site/nav.toml: '{pattern}' names no page. Mend the path, or remove it.")
             taken.update(found)
-            result += [{markdown.title(stage.pages[page], page): page} for page in found]
+            # The navigation shows titles as text, without marks of code.
+            result += [{markdown.title(stage.pages[page], page).replace("`", ""): page} for page in found]
         return result
 
     nav = []
