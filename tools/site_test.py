@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """Tests of tools/site: small trees and headers, and what becomes of them."""
 
+import json
 import shutil
 import sys
 import tempfile
@@ -9,8 +10,10 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from site_parts import (api, built, claims, comments, diagrams, families, headers, index, markdown,  # noqa: E402
-                        messages, search, settings, slim, stage)
+from site_parts import (api, built, claims, comments, diagrams, families, finish, headers, index,  # noqa: E402
+                        markdown, messages, search, settings, slim, stage)
+
+ROOT = Path(__file__).resolve().parent.parent
 
 HEADER = """\
 // Tank: what holds water.
@@ -518,8 +521,70 @@ class SearchTest(Folder):
         self.assertEqual([each.split(" names")[0] for each in found],
                          ["docs/site/search.toml: 'b.md' (words)", "docs/site/search.toml: 'c.md' (the query 'x')"])
 
+    def site(self, docs):
+        self.write({"search/search_index.json": json.dumps({"config": {"separator": " "}, "docs": [
+            {"location": place, "title": title, "text": text, **more} for place, title, text, more in docs]})})
+        search.write_texts(self.root)
+        (self.root / "site").mkdir()
+        shutil.copyfile(ROOT / "docs/site/search.js", self.root / "site/search.js")
+
+    def test_texts_stand_once_as_a_reader_sees_them(self):
+        self.site([("a.html", "<code>A</code>", "<p>It's &quot;one&quot; &amp;</p><p><b>…</b></p>", {"boost": 4}),
+                   ("a.html#b", "B", "", {})])
+        self.assertEqual((self.root / search.TEXTS).read_text(),
+                         'var __texts=[\n["a.html",4,[],["","A","It\'s \\"one\\" & \\u2026","b","B",""]]\n]\n')
+        self.assertFalse((self.root / "search/search_index.json").exists())
+        self.assertEqual((list(search.size_findings(self.root, 100)), len(list(search.size_findings(self.root, 50)))),
+                         ([], 1))
+
+    @unittest.skipUnless(shutil.which("node"), "needs Node")
+    def test_the_page_with_the_word_comes_before_one_that_only_mentions_it(self):
+        self.site([("mentions.html", "Pipes", "pumps pumps pumps", {}),
+                   ("title.html", "How a pump works", "", {}), ("title.html#more", "More", "of the pump", {}),
+                   ("named.html", "Motors", "", {"tags": ["pump"]}), ("inside.html", "MainValve", "", {}),
+                   ("redirect.html", "Redirect", "redirects", {}), ("redis.html", "Stores", "Redis", {})])
+        for query, wanted in (("pump", ["named.html", "title.html", "mentions.html"]),
+                              ("pumping works", ["title.html"]),
+                              ('"the pump"', ["title.html#more"]), ("valve", ["inside.html"]),
+                              ("redis", ["redis.html"]), ("nothing", [])):
+            asked = search.ask(self.root, [query])[query]
+            self.assertEqual(asked[:len(wanted) or None], wanted, query)
+        self.assertNotIn("redirect.html", search.ask(self.root, ["redis"])["redis"])
+
     def test_answers_are_pages_each_once(self):
         self.assertEqual(search.first_pages(["guides/a.html#one", "guides/a.html", "b.html"]), ["guides/a.md", "b.md"])
+
+
+class FinishTest(Folder):
+    PAGE = ('<head><script>__md_scope=new URL("/",location)</script></head><a href="/b.html">b</a>'
+            '<h1>404 - Not found</h1><script id="__config">{"base": "/", "search": '
+            '"/assets/javascripts/workers/search.0f.min.js"}</script>')
+
+    def test_links_of_the_page_that_is_not_found_lead_from_disk(self):
+        changes = finish.Changes()
+        page = finish.page(changes, "404.html", finish.not_found(changes, self.PAGE))
+        self.assertEqual(changes.missing, [])
+        self.assertIn('<a href="b.html">', page)
+        self.assertIn('"search": "site/search.js"', page)
+        self.assertNotIn('"/', page.replace(finish.BASE, "").replace(finish.BASE_OF_CONFIG, ""))
+
+    def test_what_all_pages_have_is_in_files_and_scripts_of_tabs_stay_where_tabs_are(self):
+        icon = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24"><path d="M1 2z"/></svg>'
+        tabs = '<script>var tabs=__md_get("__tabs");</script>'
+        page = (f'<link href="../site/site.css"><script>var palette=__md_get("__palette")</script>{icon}{icon}'
+                f"<article>{{}}</article>{tabs}")
+        shared = finish.Shared()
+        self.assertEqual(shared.taken(page.format("a")), '<link href="../site/site.css"><script '
+                         'src="../site/palette.js"></script><svg class="i0"></svg><svg class="i0"></svg>'
+                         "<article>a</article>")
+        self.assertIn(tabs, shared.taken(page.format('<div class="tabbed-set">')))
+        self.assertEqual(shared.script, 'var palette=__md_get("__palette")')
+        self.assertIn('.i0{--icon:url("data:image/svg+xml,%3Csvg', shared.style())
+
+    def test_another_theme_is_a_finding(self):
+        changes = finish.Changes()
+        finish.page(changes, "a.html", "<p>")
+        self.assertEqual(len(changes.missing), 1)
 
 
 class BuiltTest(Folder):

@@ -19,7 +19,7 @@ class Page(html.parser.HTMLParser):
         self.anchors.update(filter(None, (attributes.get("id"), attributes.get("name"))))
         for name in ("href", "src"):
             goal = attributes.get(name)
-            if not goal:
+            if not goal or tag == "base":
                 continue
             self.links.append(goal)
             if (tag, name) in LOADED and attributes.get("rel") not in NOT_LOADED:
@@ -29,8 +29,6 @@ class Page(html.parser.HTMLParser):
 def findings(folder):
     pages = {str(path.relative_to(folder)): Page(path.read_text()) for path in sorted(folder.rglob("*.html"))}
     for name, page in pages.items():
-        if name == "404.html":  # its links are absolute, for a server; from disk nobody sees it
-            continue
         for goal in page.loaded:
             if urllib.parse.urlsplit(goal).netloc:
                 yield f"{name}: loads {goal}. Readers without a network have nothing of it: keep it in the site."
