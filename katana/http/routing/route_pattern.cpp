@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iterator>
 #include <optional>
 #include <utility>
@@ -110,35 +111,38 @@ class PatternReader {
           segment_count_, text, segment.text);
     }
     if (auto result = check_name(text, segment.text); !result) return result;
-    shape_.append(segment.kind == RouteSegmentKind::rest ? "/{...}" : "/{}");
+    shape_.append("/").append(segment.prefix);
+    shape_.append(segment.kind == RouteSegmentKind::rest ? "{...}" : "{}");
     shape_.append(segment.suffix);
     return {};
   }
 
-  // One '{' that opens the segment, and one '}', which may have text behind it.
+  // One '{' and one '}' behind it. A rest has no text beside it.
   Result<void> check_braces(Bytes text) const {
-    const std::size_t second = text.find_first_of("{}", 1);
-    const bool opens = text.starts_with('{');
-    const bool closes = opens && second != Bytes::npos && text[second] == '}';
-    if (closes && second == text.size() - 1) return {};
-    if (closes && text.find_first_of("{}", second + 1) == Bytes::npos) {
-      if (text.substr(0, second).ends_with("...")) {
-        return refuse(
-            "segment {} \"{}\" takes the rest of the path, and has text behind it; write \"{}\"",
-            segment_count_, text, text.substr(0, second + 1));
-      }
-      if (text.size() - second - 1 <= route_suffix_bytes_max) return {};
-      return refuse("segment {} \"{}\" has more than {} bytes behind its parameter", segment_count_,
-                    text, route_suffix_bytes_max);
-    }
-    if (opens && second == Bytes::npos) {
+    const std::size_t open = text.find('{');
+    const std::size_t close = text.find('}');
+    const bool in_order = open != Bytes::npos && (close == Bytes::npos || open < close);
+    const std::size_t third =
+        in_order ? text.find_first_of("{}", std::min(close, open) + 1) : Bytes::npos;
+    if (in_order && close == Bytes::npos && third == Bytes::npos) {
       return refuse("segment {} \"{}\" opens a parameter and does not close it; write \"{}}}\"",
                     segment_count_, text, text);
     }
-    return refuse(
-        "segment {} \"{}\" has a brace behind other text, and a parameter begins its"
-        " segment; write \"{{name}}\" and take the value apart in the handler",
-        segment_count_, text);
+    if (!in_order || third != close || text.find_first_of("{}", close + 1) != Bytes::npos) {
+      return refuse(
+          "segment {} \"{}\" has more than one parameter, or a brace that belongs to none;"
+          " write \"{{name}}\" and take the value apart in the handler",
+          segment_count_, text);
+    }
+    const std::size_t behind = text.size() - close - 1;
+    if (text.substr(0, close).ends_with("...") && (open != 0 || behind != 0)) {
+      return refuse(
+          "segment {} \"{}\" takes the rest of the path, and has text beside it; write \"{}\"",
+          segment_count_, text, text.substr(open, close + 1 - open));
+    }
+    if (behind <= route_suffix_bytes_max) return {};
+    return refuse("segment {} \"{}\" has more than {} bytes behind its parameter", segment_count_,
+                  text, route_suffix_bytes_max);
   }
 
   Result<void> check_name(Bytes text, Bytes name) {

@@ -25,7 +25,8 @@ inline constexpr std::size_t route_pattern_bytes_max = 1'024;
 
 namespace detail {
 
-// part: a parameter with text behind it, "{id}.json". choice: of the tree alone.
+// part: a parameter with text before or behind it, "v{major}", "{id}.json". choice: of the tree
+// alone.
 enum class RouteSegmentKind : std::uint8_t { literal, parameter, rest, part, choice };
 
 inline constexpr std::size_t route_suffix_bytes_max = 255;
@@ -33,15 +34,19 @@ inline constexpr std::size_t route_suffix_bytes_max = 255;
 struct RouteSegment {
   RouteSegmentKind kind = RouteSegmentKind::literal;
   Bytes text;         // of a literal: the segment; otherwise: the name
-  Bytes suffix = {};  // of a part
+  Bytes prefix = {};  // of a part, as is the suffix
+  Bytes suffix = {};
 };
 
 // REQUIRES: text is a segment of a pattern that add() accepts.
 inline RouteSegment segment_of(Bytes text) noexcept {
-  if (!text.starts_with('{')) return {RouteSegmentKind::literal, text};
+  const std::size_t open = text.find('{');
+  if (open == Bytes::npos) return {RouteSegmentKind::literal, text};
   const std::size_t close = text.find('}');
-  const Bytes name = text.substr(1, close - 1);
-  if (close + 1 != text.size()) return {RouteSegmentKind::part, name, text.substr(close + 1)};
+  const Bytes name = text.substr(open + 1, close - open - 1);
+  if (open != 0 || close + 1 != text.size()) {
+    return {RouteSegmentKind::part, name, text.substr(0, open), text.substr(close + 1)};
+  }
   if (name.ends_with("...")) return {RouteSegmentKind::rest, name.substr(0, name.size() - 3)};
   return {RouteSegmentKind::parameter, name};
 }

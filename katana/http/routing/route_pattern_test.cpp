@@ -28,6 +28,7 @@ TEST(RoutePattern, patterns_that_differ_in_names_only_have_one_shape) {
   EXPECT_EQ(shape_of("GET", "/users/{user}/{x...}").value(), "/users/{}/{...}");
   EXPECT_EQ(shape_of("GET", "/users/").value(), "/users/");
   EXPECT_EQ(shape_of("GET", "/users/{id}.json/{x}").value(), "/users/{}.json/{}");
+  EXPECT_EQ(shape_of("GET", "/v{major}/file-{id}.json").value(), "/v{}/file-{}.json");
 }
 
 TEST(RoutePattern, an_error_names_the_method_as_it_was_given) {

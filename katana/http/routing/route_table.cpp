@@ -17,9 +17,10 @@
 //   before it                  the literal child for the next byte, then the parameter child unless
 //                              the segment is empty, then the rest child
 //
-// Where parameters have text behind them, the parameter child is a choice, which consumes nothing:
-// its parameter child is the part with the longest text, its rest child the next choice, or the
-// parameter without text.
+// Where parameters have text beside them, the parameter child is a choice. Its label is the text
+// before the most specific part, and its parameter child is that part; its rest child is the next
+// choice, or the parameter without text, and begins where the choice does. So a walk keeps two
+// untried ways for each segment, however many texts there are.
 //
 // Parameter and rest children hang on nodes that end with a slash: where a segment starts. The walk
 // keeps the ways it has not tried on a stack, most specific on top, and therefore meets the
@@ -82,6 +83,7 @@ class RouteTable::Walk {
         if (node.kind != SegmentKind::literal) {
           if (node.kind == SegmentKind::choice) {
             if (node.rest_child != nullptr) push(node.rest_child);
+            if (node.label_size > 0 && !take_label(node)) break;
             node_ = node.parameter_child;
             continue;
           }
@@ -116,11 +118,19 @@ class RouteTable::Walk {
   [[gnu::always_inline]] bool take_parameter(const Node& node) noexcept {
     const char* const begin = at_;
     at_ = node.kind == SegmentKind::rest ? end_ : segment_end(begin, end_);
-    if (at_ - begin <= node.suffix_size && node.suffix_size != 0) return false;
-    at_ -= node.suffix_size;
+    if (node.kind == SegmentKind::part) {
+      if (at_ - begin <= node.suffix_size) return false;
+      at_ -= node.suffix_size;
+      if (ends_in_escape(begin, at_)) return false;
+    }
     parameters_.extents_[node.parameter_index] = {static_cast<std::uint32_t>(begin - begin_),
                                                   static_cast<std::uint32_t>(at_ - begin)};
     return true;
+  }
+
+  // Whether a text ends within "%2F": that is one byte, and the text behind a part begins after it.
+  static bool ends_in_escape(const char* begin, const char* end) noexcept {
+    return end[-1] == '%' || (end - begin > 1 && end[-2] == '%');
   }
 
   // Passes the label if it comes next.

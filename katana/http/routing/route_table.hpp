@@ -39,7 +39,8 @@ struct RouteMatch {
 //
 //   users       literal: exactly these bytes
 //   {name}      parameter: exactly one segment, not empty
-//   {name}.txt  the same, with text behind it: a segment that ends so, and has more in front
+//   v{name}.txt the same, with text before or behind it: a segment that begins and ends so, and has
+//               more between
 //   {name...}   rest: all that is left, slashes and nothing included; the last segment only
 //
 // Names are letters, digits, '_' and '-'. A trailing slash counts: "/a" and "/a/" are two paths.

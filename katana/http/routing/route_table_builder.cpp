@@ -31,10 +31,11 @@ Bytes label_of(std::size_t method) noexcept {
 struct RouteTable::DraftNode {
   SegmentKind kind = SegmentKind::literal;
   std::uint8_t parameter_index = 0;
-  Bytes suffix;  // of a part
+  Bytes prefix;  // of a part, as is the suffix
+  Bytes suffix;
   Bytes label;
   std::map<std::uint8_t, std::uint32_t> literal_children;  // by the first byte of their label
-  std::vector<std::uint32_t> part_children;                // the longest suffix first
+  std::vector<std::uint32_t> part_children;                // the most specific first
   std::uint32_t parameter_child = none;
   std::uint32_t rest_child = none;
   std::uint32_t endpoint = none;
@@ -114,22 +115,22 @@ class RouteTable::Assembler {
     return endpoint;
   }
 
-  // A pattern is runs of text, each up to a parameter or to its end.
+  // A pattern is runs of text, each up to the segment of a parameter or to its end.
   void add_to_tree(Bytes pattern, std::uint32_t endpoint) {
     if (drafts_.empty()) drafts_.emplace_back();
     std::uint32_t node = root;
     std::uint8_t parameter_count = 0;
     for (Bytes rest = pattern;;) {
-      const std::size_t run = std::min(rest.find('{'), rest.size());
+      const std::size_t open = rest.find('{');
+      const std::size_t run = open == Bytes::npos ? rest.size() : rest.rfind('/', open) + 1;
       node = node_after(node, rest.substr(0, run));
       rest.remove_prefix(run);
       if (rest.empty()) break;
-      const Bytes parameter = rest.substr(0, rest.find('}') + 1);
-      rest.remove_prefix(parameter.size());
-      const Bytes suffix = rest.substr(0, rest.find('/'));
-      node = suffix.empty()
-                 ? parameter_child_of(node, segment_of(parameter).kind, parameter_count++)
-                 : part_child_of(node, suffix, parameter_count++);
+      const auto segment = segment_of(rest.substr(0, rest.find('/')));
+      node = segment.kind == SegmentKind::part
+                 ? part_child_of(node, segment, parameter_count++)
+                 : parameter_child_of(node, segment.kind, parameter_count++);
+      rest.remove_prefix(rest.find('}') + 1);  // the text behind a part begins its label
     }
     drafts_[node].endpoint = endpoint;
   }
@@ -168,6 +169,7 @@ class RouteTable::Assembler {
     DraftNode head;
     head.kind = std::exchange(tail.kind, SegmentKind::literal);
     head.parameter_index = std::exchange(tail.parameter_index, std::uint8_t{0});
+    head.prefix = std::exchange(tail.prefix, Bytes());
     head.suffix = std::exchange(tail.suffix, Bytes());
     head.label = tail.label.substr(0, place);
     tail.label.remove_prefix(place);
@@ -189,21 +191,25 @@ class RouteTable::Assembler {
     return fresh;
   }
 
-  // Patterns share a part with all of its text, so no label ends within that.
-  std::uint32_t part_child_of(std::uint32_t node, Bytes suffix, std::uint8_t index) {
+  // Patterns share a part with all of its text, so no label ends within that. Two parts whose texts
+  // are as long and not the same fit no path together: either may come first.
+  std::uint32_t part_child_of(std::uint32_t node, const detail::RouteSegment& segment,
+                              std::uint8_t index) {
     std::vector<std::uint32_t>& children = drafts_[node].part_children;
+    const std::pair size(segment.prefix.size(), segment.suffix.size());
     auto place = children.begin();
     for (; place != children.end(); ++place) {
-      const Bytes other = drafts_[*place].suffix;
-      if (other == suffix) return *place;
-      if (other.size() < suffix.size()) break;
+      const DraftNode& other = drafts_[*place];
+      if (other.prefix == segment.prefix && other.suffix == segment.suffix) return *place;
+      if (std::pair(other.prefix.size(), other.suffix.size()) < size) break;
     }
     const auto fresh = static_cast<std::uint32_t>(drafts_.size());
     children.insert(place, fresh);
     DraftNode& draft = drafts_.emplace_back();  // ends the reference
     draft.kind = SegmentKind::part;
     draft.parameter_index = index;
-    draft.suffix = suffix;
+    draft.prefix = segment.prefix;
+    draft.suffix = segment.suffix;
     return fresh;
   }
 
@@ -226,12 +232,7 @@ class RouteTable::Assembler {
     Node& node = table_.nodes_.emplace_back();
     node.kind = draft.kind;
     node.parameter_index = draft.parameter_index;
-    node.label = draft.label.data();
-    node.label_size = static_cast<std::uint16_t>(draft.label.size());
-    node.label_word = key_of(draft.label).first;
-    if (node.label_size > 0) {
-      node.label_mask = UINT64_MAX >> (8 - std::min(draft.label.size(), std::size_t{8})) * 8;
-    }
+    set_label(node, draft.label);
     if (draft.endpoint != none) node.endpoint = &table_.endpoints_[draft.endpoint];
     const Node** const row = table_.rows_.data() + table_.rows_.size();
     node.row = row;
@@ -249,12 +250,21 @@ class RouteTable::Assembler {
     return visits + 1;
   }
 
+  static void set_label(Node& node, Bytes label) {
+    node.label = label.data();
+    node.label_size = static_cast<std::uint16_t>(label.size());
+    node.label_word = key_of(label).first;
+    if (label.empty()) return;
+    node.label_mask = UINT64_MAX >> (8 - std::min(label.size(), std::size_t{8})) * 8;
+  }
+
   // The parts from this one on, each behind a choice, and the parameter without text.
   std::uint32_t emit_parameters(const DraftNode& draft, std::size_t part, const Node*& child) {
     if (part == draft.part_children.size()) return emit_if_any(draft.parameter_child, child);
     Node& choice = table_.nodes_.emplace_back();
     child = &choice;
     choice.kind = SegmentKind::choice;
+    set_label(choice, drafts_[draft.part_children[part]].prefix);
     std::uint32_t visits = emit_if_any(draft.part_children[part], choice.parameter_child);
     visits += emit_parameters(draft, part + 1, choice.rest_child);
     return visits + 1;

@@ -46,6 +46,7 @@ Bytes take_segment(Bytes& text) {
 // Reads both from left to right; `values` is what the parameters stand for if it is true.
 bool fits(Bytes pattern, Bytes path, std::vector<Bytes>& values) {
   values.clear();
+  char before = '/';  // of the pattern
   while (!pattern.empty()) {
     if (pattern.front() == '{') {
       const Bytes parameter = take_segment(pattern);
@@ -56,8 +57,13 @@ bool fits(Bytes pattern, Bytes path, std::vector<Bytes>& values) {
       if (!values.back().ends_with(suffix)) return false;
       values.back().remove_suffix(suffix.size());
       if (values.back().empty()) return false;
+      // "%2F" is one byte, which no text may cut.
+      const bool is_part = before != '/' || !suffix.empty();
+      const std::size_t size = values.back().size();
+      if (is_part && values.back().substr(size < 2 ? 0 : size - 2).contains('%')) return false;
     } else {
       if (path.empty() || path.front() != pattern.front()) return false;
+      before = pattern.front();
       pattern.remove_prefix(1);
       path.remove_prefix(1);
     }
@@ -66,10 +72,11 @@ bool fits(Bytes pattern, Bytes path, std::vector<Bytes>& values) {
 }
 
 int rank_of(Bytes segment) {
-  if (!segment.starts_with('{')) return 0;
-  if (segment.ends_with("...}")) return 1000;
-  // The more text stands behind a parameter, the better.
-  return 500 - static_cast<int>(segment.size() - segment.find('}') - 1);
+  const std::size_t open = segment.find('{');
+  if (open == Bytes::npos) return 0;
+  if (segment.ends_with("...}")) return 3'000'000;
+  // The more text stands before a parameter, and then behind it, the better.
+  return 2'000'000 - static_cast<int>(open * 1'000 + segment.size() - segment.find('}') - 1);
 }
 
 // Negative if the first pattern is the more specific one, 0 if they are of one shape; both fit the
@@ -126,7 +133,7 @@ Found scan(const std::vector<Route>& routes, Method method, Bytes path) {
 // ---- The input -------------------------------------------------------------------------------
 
 std::string expand(Bytes line) {
-  static constexpr std::array<Bytes, 22> segments = {"/a",
+  static constexpr std::array<Bytes, 28> segments = {"/a",
                                                      "/b",
                                                      "/ab",
                                                      "/abcdefg",
@@ -147,7 +154,13 @@ std::string expand(Bytes line) {
                                                      "/{z}.json",
                                                      "/a.json",
                                                      "/aab",
-                                                     "/{x}abcdefghi"};
+                                                     "/{x}abcdefghi",
+                                                     "/a{x}",
+                                                     "/ab{y}",
+                                                     "/a{x}b",
+                                                     "/abcdefghi{z}",
+                                                     "/a{z}.json",
+                                                     "/a%2F"};
   std::string text;
   for (const char c : line) {
     const auto value = static_cast<unsigned char>(c);

@@ -136,6 +136,61 @@ TEST(RouteTable, the_longest_text_behind_a_parameter_comes_first_and_none_last) 
   EXPECT_EQ(match(table, get, "/a.json"), "found /{x} x=a.json");
 }
 
+TEST(RouteTable, a_parameter_with_text_before_it_takes_what_stands_behind) {
+  const std::vector<Bytes> patterns = {"/v{major}/orders", "/file-{id}.json", "/a/b{x}",
+                                       "/seventeen-bytes-{x}/{y}"};
+  EXPECT_EQ(match_get(patterns, "/v2/orders"), "found /v{major}/orders major=2");
+  EXPECT_EQ(match_get(patterns, "/vv/orders"), "found /v{major}/orders major=v");
+  EXPECT_EQ(match_get(patterns, "/file-7.json"), "found /file-{id}.json id=7");
+  EXPECT_EQ(match_get(patterns, "/file-a.json.json"), "found /file-{id}.json id=a.json");
+  EXPECT_EQ(match_get(patterns, "/a/bc"), "found /a/b{x} x=c");
+  EXPECT_EQ(match_get(patterns, "/a/b%2F"), "found /a/b{x} x=%2F");
+  EXPECT_EQ(match_get(patterns, "/seventeen-bytes-1/2"),
+            "found /seventeen-bytes-{x}/{y} x=1 y=2");
+  for (const Bytes path :
+       {"/v/orders", "/orders", "/w2/orders", "/v2", "/v2/", "/v2/order", "/v2/orders/", "/v",
+        "/file-.json", "/file-7.jso", "/file.json", "/file-", "/a/b", "/a/b/", "/a/bc/d", "/a/c",
+        "/seventeen-bytes-/2", "/seventeen-bytes/2"}) {
+    EXPECT_EQ(match_get(patterns, path), "not found") << path;
+  }
+}
+
+TEST(RouteTable, the_longest_text_before_a_parameter_comes_first_then_the_longest_behind_it) {
+  const std::vector<Bytes> patterns = {"/{x}",  "/{x}.json",  "/v{x}",      "/ver{x}",
+                                       "/ver1", "/v{x}.json", "/{rest...}", "/v{x}/y"};
+  EXPECT_EQ(match_get(patterns, "/ver1"), "found /ver1");
+  EXPECT_EQ(match_get(patterns, "/ver2.json"), "found /ver{x} x=2.json");
+  EXPECT_EQ(match_get(patterns, "/v2.json"), "found /v{x}.json x=2");
+  EXPECT_EQ(match_get(patterns, "/v2"), "found /v{x} x=2");
+  EXPECT_EQ(match_get(patterns, "/v.json"), "found /v{x} x=.json");
+  EXPECT_EQ(match_get(patterns, "/a.json"), "found /{x}.json x=a");
+  EXPECT_EQ(match_get(patterns, "/v"), "found /{x} x=v");
+  EXPECT_EQ(match_get(patterns, "/ver2/y"), "found /v{x}/y x=er2");
+  EXPECT_EQ(match_get(patterns, "/ver2/z"), "found /{rest...} rest=ver2/z");
+}
+
+TEST(RouteTable, a_method_is_not_allowed_where_only_text_beside_a_parameter_differs) {
+  const RouteTable table = table_of(
+      {{get, "/v{major}/orders"}, {post, "/{area}/orders"}, {put, "/v1/orders"}, {trace, "/v{x}"}});
+  EXPECT_EQ(match(table, get, "/v1/orders"), "found /v{major}/orders major=1");
+  EXPECT_EQ(match(table, head, "/v1/orders"), "found /v{major}/orders major=1");
+  EXPECT_EQ(match(table, post, "/v1/orders"), "found /{area}/orders area=v1");
+  EXPECT_EQ(match(table, delete_, "/v1/orders"), "not allowed GET, HEAD, POST, PUT, OPTIONS");
+  EXPECT_EQ(match(table, delete_, "/v2/orders"), "not allowed GET, HEAD, POST, OPTIONS");
+  EXPECT_EQ(match(table, delete_, "/w2/orders"), "not allowed POST, OPTIONS");
+  EXPECT_EQ(match(table, get, "/v2"), "not allowed OPTIONS, TRACE");
+}
+
+TEST(RouteTable, text_behind_a_parameter_does_not_cut_an_escape) {
+  const std::vector<Bytes> patterns = {"/{x}F", "/a{x}2F", "/{x}5/{y}"};
+  EXPECT_EQ(match_get(patterns, "/%2F"), "not found");
+  EXPECT_EQ(match_get(patterns, "/b%2F"), "not found");
+  EXPECT_EQ(match_get(patterns, "/ab%2F"), "not found");
+  EXPECT_EQ(match_get(patterns, "/b%25/y"), "not found");
+  EXPECT_EQ(match_get(patterns, "/%2FF"), "found /{x}F x=%2F");
+  EXPECT_EQ(match_get(patterns, "/b%255/y"), "found /{x}5/{y} x=b%25 y=y");
+}
+
 TEST(RouteTable, a_rest_takes_what_is_left_even_nothing_but_not_without_its_slash) {
   const std::vector<Bytes> patterns = {"/static/{path...}"};
   EXPECT_EQ(match_get(patterns, "/static/css/site.css"),
@@ -441,21 +496,24 @@ TEST(RouteTableBuilder, refuses_malformed_parameters_and_names_the_segment) {
       {"/{a..}", R"(segment 1 "{a..}" has '.' in its name; use letters, digits, '_' and '-')"},
       {"/{id", R"(segment 1 "{id" opens a parameter and does not close it; write "{id}")"},
       {"/{id}/b/{id}", R"(segment 3 "{id}" has the name of segment 1; give it one of its own)"},
-      {"/{p...}b", R"(segment 1 "{p...}b" takes the rest of the path, and has text behind it;)"
+      {"/{p...}b", R"(segment 1 "{p...}b" takes the rest of the path, and has text beside it;)"
                    R"( write "{p...}")"},
+      {"/a{p...}", R"(segment 1 "a{p...}" takes the rest of the path, and has text beside it;)"
+                   R"( write "{p...}")"},
+      {"/a{b", R"(segment 1 "a{b" opens a parameter and does not close it; write "a{b}")"},
       {"/{p...}/b", R"(segment 1 "{p...}" takes the rest of the path and has to be the last one;)"
                     R"( write "{p}" for one segment)"}};
   for (const auto& [pattern, refusal] : refusals) {
     EXPECT_EQ(refusal_of(post, pattern), fmt::format("route POST \"{}\": {}", pattern, refusal));
   }
   for (const std::string segment :
-       {"a{b}", "a}", "{a}{b}", "{a}b{c}", "{a{b}}", "}{", "{", "{a}}"}) {
+       {"a}", "{a}{b}", "{a}b{c}", "x{a}b{c}", "{a{b}}", "}{", "{", "{a}}", "x{{"}) {
     const bool is_open = segment == "{";
     EXPECT_EQ(refusal_of(post, "/x/" + segment),
               fmt::format("route POST \"/x/{0}\": segment 2 \"{0}\" {1}", segment,
                           is_open ? "opens a parameter and does not close it; write \"{}\""
-                                  : "has a brace behind other text, and a parameter begins its"
-                                    " segment; write \"{name}\" and take the value apart in the"
+                                  : "has more than one parameter, or a brace that belongs to"
+                                    " none; write \"{name}\" and take the value apart in the"
                                     " handler"));
   }
 }
@@ -591,6 +649,24 @@ TEST(RouteTable, a_parameter_and_a_rest_open_at_every_segment_are_all_tried) {
   EXPECT_EQ(match(table, patch, shorter + "/z"), "not allowed GET, HEAD, POST, PUT, OPTIONS");
   EXPECT_EQ(match(table, put, prefix + "/y"), "found " + shorter + "/{all...} all=a/y");
   EXPECT_LE(table.node_visits(prefix + "/z"), table.node_visits_max());
+}
+
+TEST(RouteTable, every_text_beside_a_parameter_at_every_segment_is_tried) {
+  std::vector<TestRoute> routes;
+  std::string prefix;
+  for (std::size_t depth = 0; depth + 1 < route_segments_max; ++depth, prefix += "/aaaaaaaaaaa") {
+    for (std::size_t size = 0; size < 10; ++size) {
+      routes.push_back({get, prefix + "/" + std::string(size, 'a') + "{x}/z"});
+    }
+    routes.push_back({get, prefix + "/{x}a/z"});
+    routes.push_back({put, prefix + "/{all...}"});
+  }
+  const RouteTable table = table_of(routes);
+  EXPECT_EQ(match(table, patch, prefix + "/y"), "not allowed PUT, OPTIONS");
+  EXPECT_EQ(match(table, get, prefix + "/z"),
+            "found " + prefix.substr(12) + "/aaaaaaaaa{x}/z x=aa");
+  EXPECT_LE(table.node_visits(prefix + "/y"), table.node_visits_max());
+  EXPECT_LE(table.node_visits_max(), table.node_count());
 }
 
 TEST(RouteTable, a_path_far_longer_than_every_pattern_costs_no_more_visits) {

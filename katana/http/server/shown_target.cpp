@@ -41,13 +41,11 @@ Bytes take_segment(Bytes& path) noexcept {
 
 // Whether the route's pattern has a parameter whose value is a credential, by its name.
 bool has_secret_segment(Bytes pattern) noexcept {
-  if (pattern.find('{') == Bytes::npos) [[likely]]
-    return false;
-  while (!pattern.empty()) {
-    const Bytes text = take_segment(pattern).substr(1);
-    const auto segment = detail::segment_of(text);
-    const bool is_literal = segment.kind == detail::RouteSegmentKind::literal;
-    if (!is_literal && http::is_secret_segment(segment.text)) return true;
+  for (std::size_t open; (open = pattern.find('{')) != Bytes::npos;) {
+    pattern.remove_prefix(open);
+    const std::size_t end = std::min(pattern.find('/'), pattern.size());
+    if (http::is_secret_segment(detail::segment_of(pattern.substr(0, end)).text)) return true;
+    pattern.remove_prefix(end);
   }
   return false;
 }

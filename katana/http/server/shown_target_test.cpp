@@ -43,6 +43,8 @@ TEST(ShownTarget, segments_of_a_path_with_the_name_of_a_credential_are_masked) {
             "/u/7/reset/***?x=1");
   EXPECT_EQ(shown("/reset/abc?x=1", {.queries = false}, {}, "/reset/{token}"), "/reset/***");
   EXPECT_EQ(shown("/in/a/b/c", {}, {}, "/in/{token...}"), "/in/***");
+  EXPECT_EQ(shown("/reset-abc/7", {}, {}, "/reset-{token}/{id}"), "/***/7");
+  EXPECT_EQ(shown("/v1/abc.json", {}, {}, "/v{major}/{token}.json"), "/v1/***");
   EXPECT_EQ(shown("/users/7", {}, {}, "/users/{id}"), "/users/7");
   EXPECT_EQ(shown("/countries/DE", {}, {}, "/countries/{code}"), "/countries/DE");
   // Where the path is not written as the pattern has it, the pattern is shown.

@@ -303,6 +303,32 @@ TEST_F(UsersTest, a_literal_segment_goes_before_a_parameter) {
   EXPECT_EQ(contract_.find("GET", "/v1/files/.csv").operation, nullptr);
 }
 
+TEST(ContractTest, the_longest_text_beside_a_parameter_goes_first_as_in_the_router) {
+  std::string yaml = head;
+  for (const char* const path : {"/{x}", "/{x}.json", "/v{x}", "/ver{x}", "/{x}F", "/v{x}/{y}"}) {
+    yaml += std::string("  ") + path + ":\n    get:\n      operationId: " + path +
+            "\n      responses: {'200': {description: ok}}\n";
+  }
+  model::Problems problems;
+  auto made = Contract::compile(read_description_text("api.yaml", yaml, problems));
+  ASSERT_TRUE(made) << made.error().describe();
+  const auto path_of = [&](Bytes path) -> std::string {
+    const auto found = made->find("GET", path);
+    if (found.operation == nullptr) return "none";
+    std::string text = found.operation->describe();
+    for (const auto& [name, value] : found.values) {
+      text += " " + std::string(name) + "=" + std::string(value);
+    }
+    return text;
+  };
+  EXPECT_EQ(path_of("/ver1.json"), "GET /ver{x} x=1.json");
+  EXPECT_EQ(path_of("/v1.json"), "GET /v{x} x=1.json");
+  EXPECT_EQ(path_of("/a.json"), "GET /{x}.json x=a");
+  EXPECT_EQ(path_of("/v"), "GET /{x} x=v");
+  EXPECT_EQ(path_of("/a%2F"), "GET /{x} x=a%2F");
+  EXPECT_EQ(path_of("/v1/2"), "GET /v{x}/{y} x=1 y=2");
+}
+
 TEST_F(UsersTest, content_is_checked_by_its_media_type) {
   EXPECT_EQ(request("application/json", R"({"name":"a","age":1,"password":"x"})"), "");
   EXPECT_EQ(request("application/json; charset=utf-8", R"({"name":"","age":"x","password":"y"})"),

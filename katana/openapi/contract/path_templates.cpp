@@ -42,6 +42,19 @@ Result<PathTemplates::Segment> PathTemplates::segment_of(Bytes text, Bytes path)
   return segment;
 }
 
+// Less is more specific, as it is for the router: a literal, then the longest text before a
+// parameter, then the longest behind it, then a parameter alone.
+std::string PathTemplates::rank_of(const Segment& segment) {
+  const auto is_parameter = [](const Piece& each) { return each.is_parameter; };
+  if (std::ranges::none_of(segment, is_parameter)) return "a";
+  if (segment.size() == 1) return "c";
+  const auto text_bytes = [](const Piece& each) {
+    return each.is_parameter ? 0 : std::min<std::size_t>(each.text.size(), 999);
+  };
+  return fmt::format("b{:03}{:03}", 999 - text_bytes(segment.front()),
+                     999 - text_bytes(segment.back()));
+}
+
 Result<void> PathTemplates::add(Bytes path, std::size_t index) {
   if (!path.starts_with('/')) {
     return fail(Code::invalid_argument, fmt::format("path '{}' does not begin with '/'", path));
@@ -50,9 +63,7 @@ Result<void> PathTemplates::add(Bytes path, std::size_t index) {
   for (const Bytes text : segments_of(path)) {
     auto segment = segment_of(text, path);
     if (!segment) return std::unexpected(segment.error());
-    const bool has_parameter =
-        std::ranges::any_of(*segment, [](const Piece& each) { return each.is_parameter; });
-    made.rank += !has_parameter ? 'a' : segment->size() > 1 ? 'b' : 'c';
+    made.rank += rank_of(*segment);
     made.segments.push_back(*std::move(segment));
   }
   auto& list = by_size_[made.segments.size()];
@@ -83,6 +94,10 @@ bool PathTemplates::match(const Segment& segment, Bytes text, PathValues& values
                                        : text.find(next, 1);
     }
     if (end == Bytes::npos || end == 0) return false;
+    // "%2F" is one octet, which no text may cut.
+    if (!is_last && text.substr(end < 2 ? 0 : end - 2, std::min<std::size_t>(end, 2)).contains('%')) {
+      return false;
+    }
     values.emplace_back(piece.text, text.substr(0, end));
     text.remove_prefix(end);
   }

@@ -6,7 +6,8 @@
 // Allocates  find(): the list of values.
 // Fails      add() for a template that is none, with the reason.
 // Invariant  what is literal goes before what is a parameter, from the left (OpenAPI 3.1.1
-//            §4.8.8.2), whatever the order in which they were added.
+//            §4.8.8.2), and the longer text beside a parameter before the shorter one, whatever the
+//            order in which they were added.
 #pragma once
 
 #include <cstddef>
@@ -44,10 +45,11 @@ class PathTemplates {
   using Segment = std::vector<Piece>;
   struct Template {
     std::size_t index;
-    std::string rank;  // a letter for each segment; less is more specific
+    std::string rank;  // of its segments; less is more specific
     std::vector<Segment> segments;
   };
   static Result<Segment> segment_of(Bytes text, Bytes path);
+  static std::string rank_of(const Segment& segment);
   static bool match(const Segment& segment, Bytes text, PathValues& values);
 
   std::map<std::size_t, std::vector<Template>> by_size_;  // by number of segments

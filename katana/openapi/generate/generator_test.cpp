@@ -287,7 +287,7 @@ TEST(GeneratorTest, a_client_sends_a_parameter_in_a_part_of_a_segment) {
   EXPECT_THAT(files["files_client.cpp"], HasSubstr("call.path(\"major\", major_);"));
 }
 
-TEST(GeneratorTest, a_server_has_a_route_with_text_behind_a_parameter) {
+TEST(GeneratorTest, a_server_has_a_route_with_text_beside_a_parameter) {
   const std::string text = std::string(head) + R"(paths:
   /accounts/{Sid}.json:
     get:
@@ -295,22 +295,33 @@ TEST(GeneratorTest, a_server_has_a_route_with_text_behind_a_parameter) {
       tags: [accounts]
       parameters: [{name: Sid, in: path, required: true, schema: {type: string}}]
       responses: {'204': {description: x}}
-  /v{major}/x:
+  /v{major}/file-{id}.json:
     get:
       operationId: fetch_version
       tags: [accounts]
-      parameters: [{name: major, in: path, required: true, schema: {type: string}}]
+      parameters:
+        - {name: major, in: path, required: true, schema: {type: integer}}
+        - {name: id, in: path, required: true, schema: {type: string}}
       responses: {'204': {description: x}}
+  /compare/{base}...{head}:
+    get: {operationId: compare, tags: [accounts], responses: {'204': {description: x}}}
+  /accounts#all:
+    get: {operationId: fetch_all, tags: [accounts], responses: {'204': {description: x}}}
 )";
   model::Problems problems;
   GeneratorOptions options;
   options.allow_partial = true;
   const Generated made =
       generate(read_description_text("api.yaml", text, problems), options, problems);
-  EXPECT_EQ(problems.warning_count(), 1u) << "of /v{major}";
+  std::string warnings;
+  for (const model::Problem& each : problems.sorted()) warnings += each.describe() + "\n";
+  EXPECT_THAT(warnings, HasSubstr("'/compare/{base}...{head}' has two parameters"));
+  EXPECT_THAT(warnings, HasSubstr("'/accounts#all' has a '#'"));
+  EXPECT_THAT(warnings, Not(HasSubstr("/v{major}")));
   std::string all;
   for (const GeneratedFile& each : made.files) all += each.text;
   EXPECT_THAT(all, HasSubstr("\"/accounts/{Sid}.json\""));
+  EXPECT_THAT(all, HasSubstr("\"/v{major}/file-{id}.json\""));
 }
 
 TEST(GeneratorTest, a_description_with_one_tag_fills_all_sources_alike) {

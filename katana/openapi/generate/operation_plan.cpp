@@ -102,8 +102,26 @@ void Planner::leave(const model::Location& location, std::string words) {
   }
 }
 
+// A client writes any path; the router's patterns have no '?' and '#', and one parameter in a
+// segment.
+void Planner::check_route(const Operation& operation) {
+  const Bytes path = operation.path;
+  if (const std::size_t at = path.find_first_of("?#"); at != Bytes::npos) {
+    leave(operation.location, fmt::format("the path '{}' has a '{}'", path, path[at]));
+  }
+  std::size_t parameters = 0;  // of the segment
+  for (const char each : path) {
+    if (each == '/') parameters = 0;
+    if (each == '{' && ++parameters == 2) {
+      leave(operation.location,
+            fmt::format("the path '{}' has two parameters in one segment", path));
+    }
+  }
+}
+
 void Planner::add_paths(OperationPlan& plan, const std::string& tag) {
   const Operation& operation = *plan.operation;
+  if (options_.server) check_route(operation);
   Bytes rest = operation.path;
   std::set<std::string> taken;
   while (!rest.empty()) {
@@ -115,16 +133,6 @@ void Planner::add_paths(OperationPlan& plan, const std::string& tag) {
     }
     const std::string name(rest.substr(open + 1, close - open - 1));
     plan.pattern += rest.substr(0, open);
-    const bool whole =
-        open > 0 && rest[open - 1] == '/' && (close + 1 == rest.size() || rest[close + 1] == '/');
-    // A client writes it as any other; a route has text behind one parameter at most.
-    const Bytes behind = rest.substr(close + 1, rest.find('/', close) - close - 1);
-    const bool is_part =
-        open > 0 && rest[open - 1] == '/' && behind.find_first_of("{}?#") == Bytes::npos;
-    if (!whole && !is_part && options_.server) {
-      leave(operation.location,
-            fmt::format("the path '{}' has a parameter in a part of a segment", operation.path));
-    }
     PlannedPath path{
         .sent_name = name, .type = "std::string", .name = arguments_.take(value_name(name))};
     const bool plain = is_identifier(name) && taken.insert(name).second;

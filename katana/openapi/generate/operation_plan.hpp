@@ -99,6 +99,7 @@ class Planner {
 
  private:
   void leave(const model::Location& location, std::string words);
+  void check_route(const model::Operation& operation);
   void add_paths(OperationPlan& plan, const std::string& tag);
   void add_group(OperationPlan& plan, model::In in);
   // Its members; false: it is not decoded.
