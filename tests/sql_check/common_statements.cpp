@@ -64,6 +64,14 @@ constexpr Sql broken =
     "FROM users WHERE idd = $1";
 // want refused: idd
 
+namespace sums {
+// katana: total is not null (there is an order of each user)
+constexpr Sql of_user = "SELECT max(total) AS total FROM orders WHERE user_id = $1";
+// katana: full scan is fine
+constexpr Sql of_all{
+    "SELECT coalesce(max(total), 0) FROM orders WHERE total < $1"};
+}  // namespace sums
+
 Task<void> must(Database& db, SqlFor<std::int64_t> sql, std::int64_t id) {
   (void)co_await db.execute(sql, id);
 }
@@ -194,6 +202,33 @@ Task<void> wrong_shapes(Database& db) {
   // want full_scan: table 'users'
   auto all = db.stream<User>("SELECT id, name, email FROM users");
   // want full_scan: table 'users'
+}
+
+Task<void> of_one_name(Database& db) {
+  constexpr Sql sql = "SELECT id, name, email FROM users WHERE idd = $1";
+  // want refused: idd
+  (void)co_await db.query_one<User>(sql, 1);
+}
+
+Task<void> of_the_same_name(Database& db) {
+  constexpr Sql sql = "SELECT id, name, email FROM users WHERE id = $1";
+  (void)co_await db.query_one<User>(sql, 1);
+}
+
+Task<void> with_comments_at_the_constant(Database& db) {
+  (void)co_await db.query_one<std::int64_t>(sums::of_user, 1);
+  (void)co_await db.query_one<std::int64_t>(sums::of_all, 1);
+  constexpr Sql no_comment = "SELECT max(total) AS total FROM orders WHERE user_id = $1";
+  // want unproved_null: column 'total'
+  (void)co_await db.query_one<std::int64_t>(no_comment, 1);
+}
+
+Task<void> never_null(Database& db) {
+  (void)co_await db.query_one<std::tuple<std::int64_t, std::int64_t, bool>>(
+      "SELECT (SELECT count(*) FROM orders WHERE user_id = u.id),"
+      " coalesce((SELECT max(total) FROM orders WHERE user_id = u.id), 0),"
+      " EXISTS (SELECT 1 FROM orders WHERE user_id = u.id) FROM users u WHERE u.id = $1",
+      1);
 }
 
 // What the compiler wrote of these does not tell them apart; each has to fit one, and does.

@@ -7,9 +7,10 @@
 namespace katana::tool::sql {
 namespace {
 
-Catalog catalog() {
+Catalog catalog(Language language = Language::sqlite) {
   const SqlType integer{"integer", Storage::integer}, text{"text", Storage::text};
   Catalog made;
+  made.language = language;
   made.tables["a"] = {
       {"id", integer, true, true}, {"name", text, true, false}, {"email", text, false, false}};
   made.tables["b"] = {
@@ -17,8 +18,9 @@ Catalog catalog() {
   return made;
 }
 
-bool never_null(const std::string& expression, const std::string& rest = " FROM a") {
-  const Catalog tables = catalog();
+bool never_null(const std::string& expression, const std::string& rest = " FROM a",
+                Language language = Language::sqlite) {
+  const Catalog tables = catalog(language);
   const Outline outline("SELECT " + expression + rest, tables);
   EXPECT_EQ(outline.results().size(), 1u) << expression;
   return outline.results().size() == 1 && outline.never_null(outline.results()[0]);
@@ -50,6 +52,108 @@ TEST(Outline, does_not_claim_what_may_be_null) {
   EXPECT_TRUE(never_null("a.name", " FROM a LEFT JOIN b ON b.a_id = a.id"));
   EXPECT_FALSE(never_null("y.name", " FROM a x LEFT JOIN a AS y ON y.id = x.id"));
   EXPECT_TRUE(never_null("x.name", " FROM a x LEFT JOIN a AS y ON y.id = x.id"));
+}
+
+TEST(Outline, proves_that_a_subquery_of_one_row_is_never_null) {
+  for (const char* expression :
+       {"(SELECT count(*) FROM b)", "(SELECT count(*) FROM b WHERE b.a_id = a.id) AS n",
+        "(SELECT count(*) FROM b)::text", "(SELECT coalesce(sum(id), 0) FROM b)",
+        "(SELECT coalesce(max(b.id), 0) + 1 AS next FROM b WHERE note = $1)",
+        "(SELECT concat('x', count(DISTINCT note)) FROM b)", "(SELECT 1)", "(SELECT a.name)",
+        "coalesce((SELECT email FROM a WHERE id = $1), '')", "coalesce(email, 1)",
+        "EXISTS (SELECT 1 FROM b WHERE a_id = a.id) AS has", "(EXISTS (SELECT 1 FROM b))",
+        "CASE WHEN EXISTS (SELECT 1 FROM b) THEN 1 ELSE 0 END",
+        "(SELECT count(*) FILTER (WHERE note = 'x') FROM b)",
+        "(SELECT count(*) FROM (SELECT id FROM b LIMIT 3))", "((SELECT count(*) FROM b) + 1)"}) {
+    EXPECT_TRUE(never_null(expression)) << expression;
+    EXPECT_TRUE(never_null(expression, " FROM a", Language::postgres)) << expression;
+  }
+  for (const char* expression :
+       {"(SELECT count(*) FROM b GROUP BY note)", "(SELECT count(*) FROM b HAVING count(*) > 1)",
+        "(SELECT count(*) FROM b LIMIT 1 OFFSET 1)", "(SELECT count(*) OVER () FROM b)",
+        "(SELECT note FROM b)", "(SELECT max(id) FROM b)", "(SELECT max(id, 1) FROM b)",
+        "(SELECT 1 FROM b)", "(SELECT 1 WHERE $1 > 2)", "(SELECT b.id + count(*) FROM b)",
+        "(SELECT count(*) FROM b UNION SELECT email FROM a)", "(SELECT count(a.id) FROM b)",
+        "(SELECT count(email) FROM b)", "(SELECT email)", "coalesce((SELECT email FROM a), $1)"}) {
+    EXPECT_FALSE(never_null(expression)) << expression;
+    EXPECT_FALSE(never_null(expression, " FROM a", Language::postgres)) << expression;
+  }
+}
+
+TEST(Outline, knows_which_functions_of_json_are_never_null) {
+  for (const char* expression :
+       {"json_object('id', id, 'email', email, 'n', (SELECT count(*) FROM b))", "json_array(email)",
+        "json_group_array(email)", "json_group_object(name, email)", "json_quote(email)",
+        "(SELECT json_group_array(json_object('note', note, 'x', $1)) FROM b)",
+        "(SELECT json_group_array(note ORDER BY note) FROM b WHERE a_id = a.id)",
+        "(SELECT json_group_array(value) FROM json_each(email))",
+        "json_object('inner', json_object('email', email))",
+        "json((SELECT json_group_array(email) FROM a))"}) {
+    EXPECT_TRUE(never_null(expression)) << expression;
+  }
+  for (const char* expression :
+       {"json(email)", "json_extract(name, '$')", "(SELECT json_object('n', note) FROM b)",
+        "(SELECT json_agg(note) FROM b)", "json_build_object('a', 1)"}) {
+    EXPECT_FALSE(never_null(expression)) << expression;
+  }
+  const auto in_postgres = [](const std::string& expression, const std::string& rest = " FROM a") {
+    return never_null(expression, rest, Language::postgres);
+  };
+  for (const char* expression :
+       {"jsonb_build_object('id', id, 'email', email)", "json_build_array(email, $1)",
+        "ARRAY(SELECT email FROM a)", "ARRAY[id, 1]", "coalesce(json_agg(email), '[]')",
+        "(SELECT coalesce(jsonb_agg(jsonb_build_object('n', note)), '[]'::jsonb) FROM b)",
+        "to_jsonb(name)", "interval '1 day'"}) {
+    EXPECT_TRUE(in_postgres(expression)) << expression;
+  }
+  EXPECT_TRUE(in_postgres("json_agg(email)", " FROM a GROUP BY name"));
+  for (const char* expression :
+       {"json_agg(email)", "(SELECT jsonb_agg(note) FROM b)", "to_jsonb(email)",
+        "json_object('{a,b}', email)", "jsonb_build_object(VARIADIC $1)", "array_agg(id)",
+        "json_group_array(id)", "ARRAY[1, 2][3]"}) {
+    EXPECT_FALSE(in_postgres(expression)) << expression;
+  }
+  EXPECT_FALSE(in_postgres("json_agg(email) FILTER (WHERE id > 1)", " FROM a GROUP BY name"));
+}
+
+TEST(Outline, asks_of_a_case_for_its_values_alone) {
+  for (const char* expression :
+       {"CASE WHEN email = 'x' THEN 1 ELSE 2 END", "(CASE email WHEN $1 THEN name ELSE '' END)",
+        "CASE WHEN id = 1 THEN CASE WHEN email = '' THEN 1 ELSE 2 END ELSE 3 END",
+        "CASE WHEN id = 1 THEN 1 ELSE 2 END + 1", "email IS NULL AND id > 1"}) {
+    EXPECT_TRUE(never_null(expression)) << expression;
+  }
+  for (const char* expression :
+       {"CASE WHEN id = 1 THEN CASE WHEN id = 2 THEN 1 END ELSE 2 END",
+        "CASE WHEN id = 1 THEN 1 ELSE email END", "email = 'x' AND name IS NULL",
+        "CASE WHEN id = 1 THEN 1 ELSE 2", "CASE"}) {
+    EXPECT_FALSE(never_null(expression)) << expression;
+  }
+}
+
+TEST(Outline, of_one_row_for_all_rows_has_columns_that_are_null_of_none) {
+  const Catalog tables = catalog();
+  const Outline outline("SELECT count(*), name, max(id, 1) FROM a", tables);
+  EXPECT_TRUE(outline.aggregates_all());
+  EXPECT_TRUE(outline.never_null(outline.results()[0]));
+  EXPECT_FALSE(outline.never_null(outline.results()[1]));
+  for (const char* text : {"SELECT count(*), name FROM a GROUP BY name", "SELECT max(id, 1) FROM a",
+                           "SELECT name, count(*) OVER () FROM a", "SELECT name FROM a",
+                           "SELECT name, (SELECT count(*) FROM b) FROM a"}) {
+    EXPECT_FALSE(Outline(text, tables).aggregates_all()) << text;
+  }
+}
+
+TEST(Outline, proves_what_windows_and_the_clock_give) {
+  for (const char* expression :
+       {"row_number() OVER (ORDER BY email)", "count(*) OVER w", "count(email) FILTER (WHERE id > 1)",
+        "datetime('now')", "unixepoch()", "strftime('%s', 'now', 'utc')"}) {
+    EXPECT_TRUE(never_null(expression)) << expression;
+  }
+  for (const char* expression : {"lag(id) OVER (ORDER BY id)", "sum(id) OVER ()", "date(name)",
+                                 "datetime('now', $1)", "strftime(name, 'now')"}) {
+    EXPECT_FALSE(never_null(expression)) << expression;
+  }
 }
 
 std::string uses(const std::string& text, std::size_t count) {

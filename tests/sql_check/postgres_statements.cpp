@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "katana/base/coroutine/task.hpp"
@@ -70,6 +71,26 @@ Task<void> right_in_postgres(Database& db) {
   (void)co_await db.query_one<std::string>(
       "SELECT array_to_string(tags, ',') AS t FROM extras WHERE id = $1", 1);
   // want unproved_null: column 't'
+}
+
+Task<void> json_in_postgres(Database& db) {
+  (void)co_await db.query_one<std::string>(
+      "SELECT jsonb_build_object('id', id, 'email', email, 'totals',"
+      " (SELECT json_agg(total) FROM orders WHERE user_id = users.id))"
+      " FROM users WHERE id = $1",
+      1);
+  (void)co_await db.query_one<std::tuple<std::string, std::int64_t>>(
+      "SELECT (SELECT coalesce(json_agg(o.total), '[]') FROM orders o WHERE o.user_id = u.id),"
+      " (SELECT count(*) FROM orders o WHERE o.user_id = u.id) FROM users u WHERE u.id = $1",
+      1);
+  (void)co_await db.query_one<std::string>(
+      "SELECT (SELECT json_agg(total) FROM orders WHERE user_id = u.id) AS j FROM users u"
+      " WHERE u.id = $1",
+      1);
+  // want-above 3 unproved_null: column 'j'
+  (void)co_await db.query_one<std::string>("SELECT to_json(email) AS j FROM users WHERE id = $1",
+                                           1);
+  // want-above 2 unproved_null: column 'j'
 }
 
 Task<void> composites_in_postgres(Database& db) {

@@ -70,7 +70,11 @@ struct TableColumn {
   bool filled = false;  // null is stored as something else: SQLite's INTEGER PRIMARY KEY
 };
 
+// Functions of one name are not the same in both: json_object(NULL).
+enum class Language : unsigned char { sqlite, postgres };
+
 struct Catalog {
+  Language language = Language::sqlite;
   std::map<std::string, std::vector<TableColumn>> tables;  // names in small letters
 
   const TableColumn* find(const std::string& table, std::string_view column) const {

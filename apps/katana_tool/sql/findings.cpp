@@ -138,7 +138,7 @@ class Comparison {
         record_(record),
         description_(description),
         outline_(statement.text(), no_catalog_),
-        allowed_(*statement.literal, statement.text()) {}
+        allowed_(statement) {}
 
   std::vector<Finding> run() {
     if (allowed_.has("not checked")) return {};
@@ -292,9 +292,10 @@ class Comparison {
 
 }  // namespace
 
-Allowances::Allowances(const Literal& literal, std::string_view text) {
-  add(literal.comments);
-  add(sql_tokens_of(text).comments);
+Allowances::Allowances(const Statement& statement) {
+  add(statement.literal->comments);
+  if (statement.constant != nullptr) add(statement.constant->comments);
+  add(sql_tokens_of(statement.text()).comments);
 }
 
 void Allowances::add(std::string_view comments) {
@@ -347,7 +348,7 @@ std::vector<Finding> compare(const Statement& statement, const Record& record,
 }
 
 std::vector<Finding> judge(const Statement& statement, const Description& description) {
-  const Allowances allowed(*statement.literal, statement.text());
+  const Allowances allowed(statement);
   std::vector<Finding> found;
   if (allowed.has("not checked")) return found;
   const auto warn = [&](std::string rule, std::string message) {

@@ -34,11 +34,13 @@ struct Finding {
 };
 KATANA_DESCRIBE(Finding, file, line, column, severity, rule, dialect, message)
 
+struct Statement;
+
 // What comments allow: "katana: full scan is fine, age is not null".
 class Allowances {
  public:
-  // Those at the literal, and those of SQL in `text`.
-  Allowances(const Literal& literal, std::string_view text);
+  // Those at the call, those at the constant that it names, and those of SQL in the text.
+  explicit Allowances(const Statement& statement);
 
   bool has(std::string_view words) const;
   bool not_null(std::string_view column) const;

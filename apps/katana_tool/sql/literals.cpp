@@ -21,6 +21,7 @@ class Finder {
       : all_(std::move(tokens)), tokens_(all_.tokens), file_(file) {}
 
   std::vector<Literal> run() {
+    find_blocks();
     for (std::size_t at = 0; at < tokens_.size(); ++at) {
       if (tokens_[at].kind == Kind::string) {
         const std::size_t begin = at;
@@ -44,6 +45,61 @@ class Finder {
                : std::string_view();
   }
 
+  // `{ … }`. A namespace or a class has a name, and what it declares is known elsewhere.
+  struct Block {
+    std::size_t parent = 0;
+    std::size_t end = 0;
+    std::string name;  // with those around it
+    bool local = false;
+  };
+
+  void find_blocks() {
+    blocks_.push_back({.parent = 0, .end = tokens_.size(), .name = {}, .local = false});
+    std::size_t block = 0;
+    for (std::size_t at = 0; at < tokens_.size(); ++at) {
+      block_of_.push_back(block);
+      if (tokens_[at].is("{")) {
+        Block made = block_at(at, block);
+        block = blocks_.size();
+        blocks_.push_back(std::move(made));
+      } else if (tokens_[at].is("}") && block != 0) {
+        blocks_[block].end = at;
+        block = blocks_[block].parent;
+      }
+    }
+  }
+
+  Block block_at(std::size_t open, std::size_t parent) const {
+    Block made = blocks_[parent];
+    made.parent = parent;
+    made.end = tokens_.size();
+    std::string name;
+    bool is_named = false, is_function = false;
+    std::size_t head = open;
+    while (head > 0 && !is(head - 1, ";") && !is(head - 1, "{") && !is(head - 1, "}")) --head;
+    for (; head < open; ++head) {
+      const std::string_view each = word(head);
+      is_function = is_function || is(head, "(") || is(head, "=");
+      if (each == "namespace" || each == "class" || each == "struct" || each == "extern") {
+        is_named = true;
+        name.clear();
+      } else if (is_named && is(head, ":")) {
+        break;  // bases
+      } else if (is_named && !each.empty() && each != "final") {
+        name = is(head - 1, "::") && !name.empty() ? name + "::" + std::string(each)
+                                                   : std::string(each);
+      }
+    }
+    made.local = made.local || !is_named || is_function;
+    if (!name.empty()) made.name += (made.name.empty() ? "" : "::") + name;
+    return made;
+  }
+
+  void set_scope(Literal& made, std::size_t name) const {
+    const Block& block = blocks_[block_of_[name]];
+    made.scope = {name, block.end, block.name, block.local};
+  }
+
   void add_literal(std::size_t first, std::size_t last) {
     Literal made;
     made.begin = tokens_[first].place;
@@ -56,7 +112,8 @@ class Finder {
     read_context(made, first, last);
     if (made.call != "Sql" && !is_call_of_ours(made.call) && !begins_as_sql(made.text)) return;
     if (made.text.empty()) return;
-    finish(made, first, last);
+    // The statement that makes a constant begins before the brace of its initialiser.
+    finish(made, made.call == "Sql" && !made.name.empty() ? made.scope.begin : first, last);
   }
 
   // What the literal is for: an argument, or the value of a constant.
@@ -65,6 +122,7 @@ class Finder {
         word(first - 3) == "Sql" && !word(first - 2).empty()) {
       made.call = "Sql";
       made.name = word(first - 2);
+      set_scope(made, first - 2);
       return;
     }
     if ((is(first - 1, "{") || is(first - 1, "(")) && word(first - 2) == "Sql") {
@@ -158,6 +216,10 @@ class Finder {
     read_call(made, open, last);
     if (!is_call_of_ours(made.call)) return;
     made.name = word(last);
+    set_scope(made, last);
+    for (std::size_t at = open + 1; at + 1 < last; at += 2) {
+      made.qualifier += (made.qualifier.empty() ? "" : "::") + std::string(word(at));
+    }
     finish(made, open + 1, last);
   }
 
@@ -192,6 +254,8 @@ class Finder {
   CppTokens all_;
   const std::vector<CppToken>& tokens_;
   const std::string& file_;
+  std::vector<Block> blocks_;          // the file's first
+  std::vector<std::size_t> block_of_;  // by token
   std::vector<Literal> found_;
 };
 

@@ -43,6 +43,16 @@ struct Literal {
   std::vector<std::string> elements;  // of a tuple: the same of each
   // Of the constant that it initialises, or that stands for it in a call: then there is no text.
   std::string name;
+  // Where a constant's name is known: from its definition to the end of the block around it, in
+  // tokens of the file. Of a use `begin` is its place.
+  struct Scope {
+    std::size_t begin = 0;
+    std::size_t end = 0;
+    std::string name;    // of the namespaces and classes around it, "app::queries"
+    bool local = false;  // it is of a function
+  };
+  Scope scope;
+  std::string qualifier;  // of a use: "queries" of "queries::all"
   bool constant = false;  // the call takes an Sql
   Place begin;            // of the literal or the constant's name
   // What is known of each argument behind the statement: "text", "int", "double", the name of what

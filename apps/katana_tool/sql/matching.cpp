@@ -78,9 +78,60 @@ bool is_object_of(const Literal& literal, const Record& record) {
 }
 
 // What is likely is preferred where something is: an alias of a type has another name.
-template <class Holds>
-void prefer(std::vector<const Record*>& records, Holds holds) {
-  if (std::ranges::any_of(records, holds)) std::erase_if(records, std::not_fn(holds));
+template <class Each, class Holds>
+void prefer(std::vector<const Each*>& list, Holds holds) {
+  if (std::ranges::any_of(list, holds)) std::erase_if(list, std::not_fn(holds));
+}
+
+// "app::queries" with "queries".
+bool ends_with_scope(std::string_view scope, std::string_view qualifier) {
+  return scope == qualifier || scope.ends_with("::" + std::string(qualifier));
+}
+// "app::queries" in "app", and each in the global namespace.
+bool is_within(std::string_view scope, std::string_view outer) {
+  return outer.empty() || scope == outer || scope.starts_with(std::string(outer) + "::");
+}
+
+// src/notes.hpp is the header of src/notes.cpp.
+std::string_view without_ending(std::string_view file) {
+  return file.substr(0, file.rfind('.'));
+}
+
+// The constant that a name stands for, as the compiler looks it up: the innermost block around the
+// use, then the namespaces and classes of its file, then those of other files.
+const Literal* constant_of(const Literal& use, std::vector<const Literal*> constants,
+                           const std::vector<Record>& records) {
+  const auto is_here = [&](const Literal* each) { return each->file == use.file; };
+  const auto is_around = [&](const Literal* each) {
+    return is_here(each) && each->scope.begin < use.scope.begin &&
+           use.scope.begin < each->scope.end;
+  };
+  std::erase_if(constants,
+                [&](const Literal* each) { return each->scope.local && !is_around(each); });
+  if (use.qualifier.empty()) {
+    prefer(constants, is_around);
+    prefer(constants,
+           [&](const Literal* each) { return is_within(use.scope.name, each->scope.name); });
+  } else {
+    prefer(constants,
+           [&](const Literal* each) { return ends_with_scope(each->scope.name, use.qualifier); });
+  }
+  prefer(constants, is_here);
+  if (constants.empty()) return nullptr;
+  if (is_here(constants.front())) {
+    return *std::ranges::max_element(constants, {}, [](const Literal* each) {
+      return std::pair(each->scope.name.size(), each->scope.begin);
+    });
+  }
+  prefer(constants, [&](const Literal* each) {
+    return without_ending(each->file) == without_ending(use.file);
+  });
+  prefer(constants, [&](const Literal* each) {
+    return std::ranges::any_of(records, [&](const Record& record) {
+      return is_possible(use, each->text, record);
+    });
+  });
+  return constants.back();
 }
 
 }  // namespace
@@ -94,9 +145,9 @@ std::size_t parameter_count(std::string_view text) {
 }
 
 Matching match(const std::vector<Literal>& literals, const std::vector<Record>& records) {
-  std::map<std::string_view, const Literal*> constants;
+  std::map<std::string_view, std::vector<const Literal*>> constants;
   for (const Literal& each : literals) {
-    if (each.call == "Sql" && !each.name.empty()) constants[each.name] = &each;
+    if (each.call == "Sql" && !each.name.empty()) constants[each.name].push_back(&each);
   }
   Matching made;
   std::set<const Record*> seen;
@@ -104,9 +155,10 @@ Matching match(const std::vector<Literal>& literals, const std::vector<Record>& 
     if (literal.call == "Sql") continue;
     Match one{{&literal, nullptr}, {}};
     if (!literal.name.empty()) {
-      const auto constant = constants.find(literal.name);
-      if (constant == constants.end()) continue;
-      one.statement.constant = constant->second;
+      const auto named = constants.find(literal.name);
+      if (named == constants.end()) continue;
+      one.statement.constant = constant_of(literal, named->second, records);
+      if (one.statement.constant == nullptr) continue;
     }
     for (const Record& record : records) {
       if (is_possible(literal, one.statement.text(), record)) one.records.push_back(&record);

@@ -1,17 +1,12 @@
 #include "katana_tool/sql/outline.hpp"
 
 #include <algorithm>
-#include <initializer_list>
 
 namespace katana::tool::sql {
 namespace {
 
 using Kind = SqlToken::Kind;
 using Range = Outline::Range;
-
-bool is_one_of(std::string_view word, std::initializer_list<std::string_view> words) {
-  return std::ranges::find(words, word) != words.end();
-}
 
 // Words that cannot be the name of a table or a column where an alias may stand.
 bool is_keyword(const SqlToken& token) {
@@ -23,23 +18,6 @@ bool is_keyword(const SqlToken& token) {
                     "values",  "select", "default", "for",    "returning", "from",      "window",
                     "indexed", "not",    "do",      "and",    "or",        "when",      "then",
                     "else",    "end",    "asc",     "desc",   "is",        "in",        "collate"});
-}
-
-// Give null only for a null argument.
-bool keeps_null_out(std::string_view function) {
-  return is_one_of(function, {"length",    "lower",    "upper",  "abs",         "round",
-                              "trim",      "ltrim",    "rtrim",  "replace",     "substr",
-                              "substring", "hex",      "quote",  "char_length", "octet_length",
-                              "cast",      "instr",    "typeof", "now",         "random",
-                              "concat",    "greatest", "least",  "date_trunc",  "character_length",
-                              "strpos",    "position", "ceil",   "floor",       "gen_random_uuid"});
-}
-bool is_aggregate(std::string_view function) {
-  return is_one_of(function, {"sum", "max", "min", "avg", "group_concat", "string_agg"});
-}
-bool is_never_null(std::string_view function) {
-  return is_one_of(function, {"count", "exists", "total", "row_number", "rank", "dense_rank",
-                              "last_insert_rowid", "changes"});
 }
 
 bool is_comparison(const SqlToken& token) {
@@ -64,15 +42,15 @@ Outline::Outline(std::string_view text, const Catalog& catalog)
 std::size_t Outline::behind_group(std::size_t open) const {
   int depth = 0;
   for (std::size_t at = open; at < tokens_.size(); ++at) {
-    if (is(at, "(")) ++depth;
-    if (is(at, ")") && --depth == 0) return at + 1;
+    if (is(at, "(") || is(at, "[")) ++depth;
+    if ((is(at, ")") || is(at, "]")) && --depth == 0) return at + 1;
   }
   return tokens_.size();
 }
 
 std::size_t Outline::find_at_depth(std::size_t from, std::size_t to, std::string_view word) const {
   for (std::size_t at = from; at < to; ++at) {
-    if (is(at, "(")) {
+    if (is(at, "(") || is(at, "[")) {
       at = behind_group(at) - 1;
     } else if (is(at, word)) {
       return at;
@@ -166,27 +144,28 @@ void Outline::find_results() {
   if (star_) results_.clear();
 }
 
-// Without its name: `expression AS name`, `expression name`.
+// `expression AS name`, `expression name`.
+Range Outline::without_name(Range range) const {
+  const std::size_t as = find_at_depth(range.begin, range.end, "as");
+  if (as != range.end) return {range.begin, as};
+  if (range.end - range.begin < 2) return range;
+  const SqlToken& last = tokens_[range.end - 1];
+  const SqlToken& before = tokens_[range.end - 2];
+  const bool is_operand =
+      before.is_name() ? !is_keyword(before) : before.kind != Kind::symbol || before.text == ")";
+  if (last.is_name() && !is_keyword(last) && (is_operand || before.is("end")) && !last.is("null")) {
+    --range.end;
+  }
+  return range;
+}
+
 void Outline::add_result(Range range) {
   if (range.end - range.begin >= 1 && is(range.end - 1, "*") &&
       (range.end - range.begin == 1 || is(range.end - 2, "."))) {
     star_ = true;
     return;
   }
-  const std::size_t as = find_at_depth(range.begin, range.end, "as");
-  if (as != range.end) {
-    range.end = as;
-  } else if (range.end - range.begin >= 2) {
-    const SqlToken& last = tokens_[range.end - 1];
-    const SqlToken& before = tokens_[range.end - 2];
-    const bool is_operand =
-        before.is_name() ? !is_keyword(before) : before.kind != Kind::symbol || before.text == ")";
-    if (last.is_name() && !is_keyword(last) && (is_operand || before.is("end")) &&
-        !last.is("null")) {
-      --range.end;
-    }
-  }
-  results_.push_back(range);
+  results_.push_back(without_name(range));
 }
 
 bool Outline::is_column(Range range) const {
@@ -218,66 +197,6 @@ const TableColumn* Outline::column_at(Range range, bool& outer) const {
   return found;
 }
 
-// COUNT(…), EXISTS(…), COALESCE(…, 0): whatever is in it.
-bool Outline::is_null_safe_call(std::size_t at) const {
-  if (is_never_null(tokens_[at].text)) return true;
-  if (!is(at, "coalesce") && !is(at, "ifnull")) return false;
-  const std::size_t end = behind_group(at + 1) - 1;
-  for (std::size_t argument = at + 2; argument < end;) {
-    const std::size_t comma = find_at_depth(argument, end, ",");
-    if (never_null({argument, comma})) return true;
-    argument = comma + 1;
-  }
-  return false;
-}
-
-bool Outline::never_null(Range range) const {
-  if (range.begin >= range.end) return false;
-  if (is(range.end - 1, "null") && (is(range.end - 2, "is") || is(range.end - 2, "not"))) {
-    return is(range.end - 2, "is") || is(range.end - 3, "is");
-  }
-  const bool has_else = find_at_depth(range.begin, range.end, "else") != range.end;
-  for (std::size_t at = range.begin; at < range.end; ++at) {
-    const SqlToken& token = tokens_[at];
-    if (token.kind == Kind::string || token.kind == Kind::number) continue;
-    if (token.kind == Kind::parameter) return false;
-    if (token.kind == Kind::symbol) {
-      if (is_one_of(token.text, {"/", "%", "->", "->>", "[", "]"})) return false;
-      if (token.text == "::") ++at;  // and the name of a type
-      continue;
-    }
-    if (token.kind == Kind::word && is(at + 1, "(")) {
-      if (is_null_safe_call(at)) {
-        at = behind_group(at + 1) - 1;
-        continue;
-      }
-      if (is_one_of(token.text, {"and", "or", "not", "in", "when", "then", "else"})) continue;
-      if (!keeps_null_out(token.text) && !(grouped_ && is_aggregate(token.text))) return false;
-      continue;
-    }
-    if (token.kind == Kind::word) {
-      if (token.text == "case" && !has_else) return false;
-      if (is_one_of(token.text, {"and", "or", "not", "between", "in", "case", "when", "then",
-                                 "else", "end", "distinct", "true", "false", "like", "is",
-                                 "current_timestamp", "current_date", "current_time"})) {
-        continue;
-      }
-      if (token.text == "collate" || token.text == "as") {  // CAST(… AS type)
-        ++at;
-        continue;
-      }
-      if (is_one_of(token.text, {"null", "select"})) return false;
-    }
-    Range column{at, at + 1};
-    while (is(column.end, ".") && column.end + 1 < range.end) column.end += 2;
-    bool outer = false;
-    const TableColumn* const found = column_at(column, outer);
-    if (found == nullptr || !found->not_null || outer) return false;
-    at = column.end - 1;
-  }
-  return true;
-}
-
 SqlType Outline::type_of(Range range) const {
   const SqlToken& first = tokens_[range.begin];
   if (range.end - range.begin == 1) {
@@ -297,7 +216,8 @@ SqlType Outline::type_of(Range range) const {
   }
   if (is_one_of(first.text, {"lower", "upper", "trim", "ltrim", "rtrim", "replace", "substr",
                              "substring", "hex", "strftime", "date", "datetime", "typeof",
-                             "group_concat", "json_object", "json_array", "printf", "format"})) {
+                             "group_concat", "json_object", "json_array", "json_group_array",
+                             "json_group_object", "printf", "format"})) {
     return {"text", Storage::text};
   }
   if (is_one_of(first.text, {"avg", "total", "julianday"})) return {"real", Storage::real};

@@ -45,6 +45,8 @@ class Outline {
   // A name, or a table's name and a column's.
   bool is_column(Range range) const;
   bool never_null(Range range) const;
+  // The result is one row, whatever the tables have: an aggregate without GROUP BY.
+  bool aggregates_all() const;
   // Of an expression that is a call or a literal; else not known.
   SqlType type_of(Range range) const;
   // What the tables of the statement have by this name; null: nothing, or different things.
@@ -52,12 +54,18 @@ class Outline {
   // By the number of the parameter, of which there are `count`.
   std::vector<ParameterUse> parameters(std::size_t count) const;
 
- private:
+  // For proofs: never_null.cpp.
   bool is(std::size_t at, std::string_view text) const {
     return at < tokens_.size() && tokens_[at].is(text);
   }
   std::size_t behind_group(std::size_t open) const;
+  // `to` if the word is not between them, or in parentheses and brackets only.
   std::size_t find_at_depth(std::size_t from, std::size_t to, std::string_view word) const;
+  Range without_name(Range range) const;
+  const Catalog& catalog() const noexcept { return catalog_; }
+  Language language() const noexcept { return catalog_.language; }
+
+ private:
   void find_sources();
   void mark_outer_joins();
   void find_results();
@@ -69,7 +77,6 @@ class Outline {
   Range name_before(std::size_t end) const;
   Range name_after(std::size_t begin) const;
   bool is_assignment(std::size_t at) const;
-  bool is_null_safe_call(std::size_t at) const;
 
   const Catalog& catalog_;
   std::vector<SqlToken> tokens_;

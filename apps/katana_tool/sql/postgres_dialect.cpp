@@ -133,6 +133,7 @@ class PostgresDialect final : public Dialect {
             "AND NOT a.attisdropped AND c.relkind IN ('r', 'p', 'v', 'm', 'f') "
             "ORDER BY c.relname, a.attnum");
     if (!is_good(rows)) return fail(Code::unavailable, message_of(rows));
+    catalog_.language = Language::postgres;
     const auto field = [&](int row, int column) {
       return std::string(PQgetvalue(rows.get(), row, column));
     };

@@ -6,7 +6,9 @@
 // Fails      never: the database says what is no SQL.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,6 +37,10 @@ SqlTokens sql_tokens_of(std::string_view text);
 
 // Its first word is one that statements begin with.
 bool begins_as_sql(std::string_view text);
+
+inline bool is_one_of(std::string_view word, std::initializer_list<std::string_view> words) {
+  return std::ranges::find(words, word) != words.end();
+}
 
 std::string in_small_letters(std::string_view text);
 

@@ -156,6 +156,11 @@ class SqliteDialect final : public Dialect {
       column.why = fmt::format("{}.{} is not NOT NULL", table, known.name);
       return;
     }
+    if (outline.aggregates_all()) {
+      column.null = Null::possible;
+      column.why = fmt::format("an aggregate of no rows leaves {}.{} out", table, known.name);
+      return;
+    }
     const std::string qualifier = range.end - range.begin >= 3
                                       ? in_small_letters(outline.tokens()[range.end - 3].text)
                                       : std::string();
