@@ -2,67 +2,23 @@
 
 #include <memory>
 #include <utility>
-#include <vector>
 
-#include "katana/base/coroutine/deadline.hpp"
-#include "katana/http/handlers/request_context.hpp"
+#include "katana/identity/auth/identity_function.hpp"
 
 namespace katana::auth {
 namespace {
 
-using katana::detail::RequestContext;
 using Found = std::optional<Principal>;
 
-class OptionalFunction final : public katana::detail::MiddlewareFunction {
+class OptionalFunction final : public detail::IdentityFunction<Found> {
  public:
-  explicit OptionalFunction(std::vector<std::shared_ptr<const Authenticator>> authenticators)
-      : MiddlewareFunction(false, registry::type_info_of<Found>(), {}),
-        authenticators_(std::move(authenticators)) {}
+  using IdentityFunction::IdentityFunction;
 
-  Progress run(const katana::detail::Call& call, RequestContext& context) const override {
-    // A reply to a stranger is for strangers alone: with a token it may differ.
-    call.exchange.personalise(session::Personal::principal);
-    for (const auto& each : authenticators_) {
-      Attempt attempt = each->attempt(call.request, call.exchange);
-      if (attempt.verdict) return take(context, *std::move(attempt.verdict));
-      if (attempt.task) return await(call, context, *std::move(attempt.task));
-    }
+ private:
+  Progress without_credentials(katana::detail::RequestContext& context) const override {
     context.provide<Found>(Found());
     return Progress::goes_on;
   }
-
- private:
-  static Progress take(RequestContext& context, Verdict verdict) {
-    if (verdict) {
-      context.provide<Found>(Found(*std::move(verdict)));
-      return Progress::goes_on;
-    }
-    context.answer = std::move(verdict.error());
-    return Progress::answered;
-  }
-
-  static Task<std::expected<Found, Reply>> found_by(Task<Verdict> task) {
-    Verdict verdict = co_await std::move(task);
-    if (!verdict) co_return std::unexpected(std::move(verdict.error()));
-    co_return Found(*std::move(verdict));
-  }
-
-  static Progress await(const katana::detail::Call& call, RequestContext& context,
-                        Task<Verdict> verdict) {
-    using Answer = std::expected<Found, Reply>;
-    const DeadlineScope time(call.exchange.handler_due());
-    Task<Answer> task = found_by(std::move(verdict));
-    if (task.start()) {
-      return katana::detail::take_result_of<Found>(context, task) ? Progress::goes_on
-                                                                  : Progress::answered;
-    }
-    using Pending = katana::detail::PendingFunction<Found, Answer>;
-    call.exchange.hold(std::make_unique<Pending>(call.exchange, std::move(task)));
-    call.exchange.defer_request();
-    return Progress::waits;
-  }
-
-  const std::vector<std::shared_ptr<const Authenticator>> authenticators_;
 };
 
 }  // namespace

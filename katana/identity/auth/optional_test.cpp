@@ -2,8 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <memory>
 #include <string>
+#include <utility>
 
+#include "katana/http/middleware/http_cache.hpp"
 #include "katana/identity/auth/api_key.hpp"
 #include "katana/identity/auth/policy.hpp"
 #include "katana/identity/auth/token_fixture_test.hpp"
@@ -68,6 +72,91 @@ TEST_F(OptionalTest, credentials_that_are_looked_up_are_awaited) {
   EXPECT_EQ(with(std::string(given.text.reveal())).content(), "robot");
   EXPECT_EQ(with("shop_1_" + std::string(64, '0')).status(), 401U);
   EXPECT_EQ(server->get("/api/who").content(), "nobody");
+}
+
+// A cache before it or behind it, on the route's group or around it.
+class CachedOptionalTest : public OptionalTest {
+ protected:
+  enum class Order { cache_first, identity_first, cache_around };
+
+  void serve_cached(Order order, const HttpCache& cache) {
+    const NewApiKey* const given[] = {&ann_, &bob_};
+    const Authentication how =
+        api_key({.find = [given](std::string prefix) -> Task<Result<std::optional<ApiKeyRecord>>> {
+          co_await net::sleep_for(milliseconds(1));
+          for (const NewApiKey* each : given) {
+            if (prefix == each->prefix) co_return ApiKeyRecord{.hash = each->hash, .id = prefix};
+          }
+          co_return std::nullopt;
+        }});
+    Router router;
+    if (order == Order::cache_around) router.use(cache.middleware());
+    Group api = router.group("/api");
+    if (order == Order::cache_first) api.use(cache.middleware());
+    api.use(optional(how));
+    if (order == Order::identity_first) api.use(cache.middleware());
+    api.get("/who", [](FoundOrNot who) {
+      return Reply::text(Text(*who ? (*who)->id() : "nobody"))
+          .with("Cache-Control", "public, s-maxage=60")
+          .with("CDN-Cache-Control", "max-age=60");
+    });
+    router.get("/public", [] { return Reply::text("a").with("Cache-Control", "s-maxage=60"); });
+    server = std::make_unique<testing::TestServer>(std::move(router).build());
+  }
+  testing::TestReply with(const NewApiKey& key, std::string target = "/api/who") {
+    return server->get(target, {{"X-API-Key", std::string(key.text.reveal())}});
+  }
+  std::string anybody() { return std::string(server->get("/api/who").content()); }
+
+  const NewApiKey ann_ = make_api_key("ann");
+  const NewApiKey bob_ = make_api_key("bob");
+};
+
+TEST_F(CachedOptionalTest, a_cache_shows_no_reply_to_another_user_or_to_a_stranger) {
+  for (const Order order : {Order::cache_first, Order::identity_first, Order::cache_around}) {
+    // As by default, and where requests with credentials do not pass by.
+    for (const bool by_default : {true, false}) {
+      HttpCacheOptions options;
+      if (!by_default) options.private_fields = {};
+      const HttpCache cache(options);
+      serve_cached(order, cache);
+      for (int round = 0; round < 2; ++round) {
+        EXPECT_EQ(with(ann_).content(), ann_.prefix);
+        EXPECT_EQ(anybody(), "nobody") << "after a user";
+        EXPECT_EQ(with(bob_).content(), bob_.prefix) << "after another and a stranger";
+        EXPECT_EQ(with(ann_).content(), ann_.prefix);
+      }
+      EXPECT_EQ(cache.statistics().kept, 0U);
+      EXPECT_EQ(cache.statistics().hits, 0U);
+    }
+  }
+}
+
+TEST_F(CachedOptionalTest, a_cache_shows_no_reply_of_a_stranger_to_a_user) {
+  for (const Order order : {Order::cache_first, Order::identity_first, Order::cache_around}) {
+    const HttpCache cache({.private_fields = {}});
+    serve_cached(order, cache);
+    EXPECT_EQ(anybody(), "nobody");
+    EXPECT_EQ(anybody(), "nobody");
+    EXPECT_EQ(with(ann_).content(), ann_.prefix);
+    EXPECT_EQ(server->get("/api/who", {{"X-API-Key", "ann_1_x"}}).status(), 401U);
+    EXPECT_EQ(anybody(), "nobody") << "after a refusal";
+  }
+}
+
+TEST_F(CachedOptionalTest, other_caches_are_told_and_routes_without_it_are_kept) {
+  const HttpCache cache;
+  serve_cached(Order::cache_around, cache);
+  for (const testing::TestReply& reply : {with(ann_), server->get("/api/who")}) {
+    EXPECT_EQ(reply.header("CDN-Cache-Control"), std::nullopt);
+    const auto& fields = reply.headers();
+    EXPECT_TRUE(std::ranges::any_of(fields, [](const auto& each) {
+      return each.first == "Cache-Control" && each.second == "private";
+    }));
+  }
+  EXPECT_EQ(server->get("/public").content(), "a");
+  EXPECT_EQ(server->get("/public").content(), "a");
+  EXPECT_EQ(cache.statistics().hits, 1U);
 }
 
 TEST_F(OptionalTest, a_route_that_needs_a_principal_does_not_build_behind_it) {
