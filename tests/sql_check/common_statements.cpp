@@ -69,7 +69,7 @@ namespace sums {
 constexpr Sql of_user = "SELECT max(total) AS total FROM orders WHERE user_id = $1";
 // katana: full scan is fine
 constexpr Sql of_all{
-    "SELECT coalesce(max(total), 0) FROM orders WHERE total < $1"};
+    "SELECT coalesce(max(total), 0) AS highest FROM orders WHERE total < $1 AND total > 0 - 1"};
 }  // namespace sums
 
 Task<void> must(Database& db, SqlFor<std::int64_t> sql, std::int64_t id) {

@@ -52,15 +52,16 @@ TEST(Matching, the_innermost_constant_hides_the_others) {
 }
 
 TEST(Matching, a_name_is_looked_up_where_its_qualification_says) {
-  EXPECT_EQ(texts({{"a.cpp",
-                    "namespace app::users { constexpr Sql all = \"DELETE 1\"; }\n"
-                    "struct Orders : Base { static constexpr Sql all = \"DELETE 2\"; };\n"
-                    "namespace { constexpr Sql all = \"DELETE 3\"; }\n"
-                    "template <class T> class Sold final { static constexpr Sql all{\"DELETE 4\"};\n"
-                    "  void f() { db.execute(all); } };\n"
-                    "void f() { db.execute(users::all); db.execute(app::users::all);\n"
-                    "  db.execute(Orders::all); db.execute(Sold::all); db.execute(all); }\n"}}),
-            (Texts{"DELETE 4", "DELETE 1", "DELETE 1", "DELETE 2", "DELETE 4", "DELETE 3"}));
+  EXPECT_EQ(
+      texts({{"a.cpp",
+              "namespace app::users { constexpr Sql all = \"DELETE 1\"; }\n"
+              "struct Orders : Base { static constexpr Sql all = \"DELETE 2\"; };\n"
+              "namespace { constexpr Sql all = \"DELETE 3\"; }\n"
+              "template <class T> class Sold final { static constexpr Sql all{\"DELETE 4\"};\n"
+              "  void f() { db.execute(all); } };\n"
+              "void f() { db.execute(users::all); db.execute(app::users::all);\n"
+              "  db.execute(Orders::all); db.execute(Sold::all); db.execute(all); }\n"}}),
+      (Texts{"DELETE 4", "DELETE 1", "DELETE 1", "DELETE 2", "DELETE 4", "DELETE 3"}));
 }
 
 TEST(Matching, a_constant_of_the_file_goes_before_that_of_another) {

@@ -87,6 +87,7 @@ TEST(Outline, knows_which_functions_of_json_are_never_null) {
         "(SELECT json_group_array(json_object('note', note, 'x', $1)) FROM b)",
         "(SELECT json_group_array(note ORDER BY note) FROM b WHERE a_id = a.id)",
         "(SELECT json_group_array(value) FROM json_each(email))",
+        "(SELECT json_group_array(id) FROM (SELECT id FROM made ORDER BY id LIMIT $1))",
         "json_object('inner', json_object('email', email))",
         "json((SELECT json_group_array(email) FROM a))"}) {
     EXPECT_TRUE(never_null(expression)) << expression;
@@ -145,9 +146,9 @@ TEST(Outline, of_one_row_for_all_rows_has_columns_that_are_null_of_none) {
 }
 
 TEST(Outline, proves_what_windows_and_the_clock_give) {
-  for (const char* expression :
-       {"row_number() OVER (ORDER BY email)", "count(*) OVER w", "count(email) FILTER (WHERE id > 1)",
-        "datetime('now')", "unixepoch()", "strftime('%s', 'now', 'utc')"}) {
+  for (const char* expression : {"row_number() OVER (ORDER BY email)", "count(*) OVER w",
+                                 "count(email) FILTER (WHERE id > 1)", "datetime('now')",
+                                 "unixepoch()", "strftime('%s', 'now', 'utc')"}) {
     EXPECT_TRUE(never_null(expression)) << expression;
   }
   for (const char* expression : {"lag(id) OVER (ORDER BY id)", "sum(id) OVER ()", "date(name)",

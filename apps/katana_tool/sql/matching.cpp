@@ -93,9 +93,7 @@ bool is_within(std::string_view scope, std::string_view outer) {
 }
 
 // src/notes.hpp is the header of src/notes.cpp.
-std::string_view without_ending(std::string_view file) {
-  return file.substr(0, file.rfind('.'));
-}
+std::string_view without_ending(std::string_view file) { return file.substr(0, file.rfind('.')); }
 
 // The constant that a name stands for, as the compiler looks it up: the innermost block around the
 // use, then the namespaces and classes of its file, then those of other files.
@@ -127,9 +125,8 @@ const Literal* constant_of(const Literal& use, std::vector<const Literal*> const
     return without_ending(each->file) == without_ending(use.file);
   });
   prefer(constants, [&](const Literal* each) {
-    return std::ranges::any_of(records, [&](const Record& record) {
-      return is_possible(use, each->text, record);
-    });
+    return std::ranges::any_of(
+        records, [&](const Record& record) { return is_possible(use, each->text, record); });
   });
   return constants.back();
 }

@@ -1,6 +1,7 @@
 // Which expressions cannot be null. A walk over the tokens of an expression: each operand has to be
 // proved, and an operator that may make null of operands that are not ends the proof.
 #include <algorithm>
+#include <initializer_list>
 
 #include "katana_tool/sql/outline.hpp"
 
@@ -12,12 +13,14 @@ using Range = Outline::Range;
 
 // Give null only for a null argument.
 bool keeps_null_out(std::string_view function, Language language) {
-  if (is_one_of(function, {"length",       "lower",   "upper",    "abs",         "round",
-                           "trim",         "ltrim",   "rtrim",    "replace",     "substr",
-                           "substring",    "hex",     "instr",    "now",         "random",
-                           "char_length",  "strpos",  "position", "date_trunc",  "character_length",
-                           "octet_length", "ceil",    "floor",    "greatest",    "least",
-                           "ceiling",      "unicode", "md5",      "gen_random_uuid"})) {
+  if (is_one_of(function, {"length",         "lower",    "upper",      "abs",
+                           "round",          "trim",     "ltrim",      "rtrim",
+                           "replace",        "substr",   "substring",  "hex",
+                           "instr",          "now",      "random",     "char_length",
+                           "strpos",         "position", "date_trunc", "character_length",
+                           "octet_length",   "ceil",     "floor",      "greatest",
+                           "least",          "ceiling",  "unicode",    "md5",
+                           "gen_random_uuid"})) {
     return true;
   }
   return language == Language::sqlite
@@ -33,18 +36,18 @@ bool is_never_null(std::string_view function, Language language) {
     return true;
   }
   return language == Language::sqlite
-             ? is_one_of(function, {"total", "last_insert_rowid", "changes", "quote", "typeof",
-                                    "json_object", "json_array", "json_quote", "json_group_array",
-                                    "json_group_object", "jsonb_object", "jsonb_array",
-                                    "jsonb_group_array", "jsonb_group_object"})
+             ? is_one_of(function,
+                         {"total", "last_insert_rowid", "changes", "quote", "typeof", "json_object",
+                          "json_array", "json_quote", "json_group_array", "json_group_object",
+                          "jsonb_object", "jsonb_array", "jsonb_group_array", "jsonb_group_object"})
              : is_one_of(function, {"json_build_object", "json_build_array", "jsonb_build_object",
                                     "jsonb_build_array"});
 }
 
 // Null of no rows only, as null values are elements.
 bool is_collecting(std::string_view function) {
-  return is_one_of(function, {"json_agg", "jsonb_agg", "json_object_agg", "jsonb_object_agg",
-                              "array_agg"});
+  return is_one_of(function,
+                   {"json_agg", "jsonb_agg", "json_object_agg", "jsonb_object_agg", "array_agg"});
 }
 // Null of no rows, and of nulls only.
 bool is_aggregate(std::string_view function) {
@@ -58,8 +61,8 @@ bool is_never_null_aggregate(std::string_view function) {
 
 // Words between the operands of an expression.
 bool joins_operands(std::string_view word) {
-  return is_one_of(word, {"and", "or", "not", "between", "in", "like", "ilike", "glob", "is",
-                          "distinct"});
+  return is_one_of(
+      word, {"and", "or", "not", "between", "in", "like", "ilike", "glob", "is", "distinct"});
 }
 
 class NullProof {
@@ -210,9 +213,9 @@ class NullProof {
       ++at;
     }
     for (; at < arguments.end; ++at) {
-      const bool known = tokens_[at].kind == Kind::string &&
-                         is_one_of(tokens_[at].text,
-                                   {"now", "utc", "localtime", "subsec", "subsecond"});
+      const bool known =
+          tokens_[at].kind == Kind::string &&
+          is_one_of(tokens_[at].text, {"now", "utc", "localtime", "subsec", "subsecond"});
       if (!known && !outline_.is(at, ",")) return false;
     }
     return true;
@@ -271,7 +274,7 @@ class NullProof {
     return found != nullptr && found->not_null && !outer ? column.end : unproved;
   }
 
-  // A subquery has one row whatever is in its tables if it has none, or is an aggregate of all rows.
+  // A subquery has one row, whatever is in its tables, if it has no table or is an aggregate.
   bool is_row_never_null(Range range, Scope scope) const {
     for (const std::string_view word :
          {"group", "having", "limit", "offset", "fetch", "union", "intersect", "except"}) {
@@ -283,12 +286,20 @@ class NullProof {
     const std::size_t from = outline_.find_at_depth(begin, range.end, "from");
     const std::size_t where = outline_.find_at_depth(begin, range.end, "where");
     const std::size_t order = outline_.find_at_depth(begin, range.end, "order");
-    const Range result =
-        outline_.without_name({begin, std::min({from, where, order})});
+    const Range result = outline_.without_name({begin, std::min({from, where, order})});
     scope.grouped = false;
     if (from == range.end && where == range.end) return never_null(result, scope);
     scope.has_row = false;
     return has_aggregate(result, {from, range.end}) && never_null(result, scope);
+  }
+
+  // `SELECT x FROM`, `, x FROM`: a column of a subquery.
+  bool is_selected(std::size_t at) const {
+    const auto follows = [&](std::initializer_list<std::string_view> words, std::size_t place) {
+      return std::ranges::any_of(words, [&](auto word) { return outline_.is(place, word); });
+    };
+    return follows({"select", "distinct", "all", ",", "as", "."}, at - 1) &&
+           follows({"from", ","}, at + 1);
   }
 
   // An aggregate whose columns are all those of an outer query is that query's.
@@ -296,9 +307,9 @@ class NullProof {
     bool has_name = false;
     for (std::size_t at = arguments.begin; at < arguments.end; ++at) {
       const SqlToken& token = tokens_[at];
-      const bool is_operand = token.kind == Kind::quoted ||
-                              (token.kind == Kind::word && !outline_.is(at + 1, "(") &&
-                               !joins_operands(token.text));
+      const bool is_operand =
+          token.kind == Kind::quoted ||
+          (token.kind == Kind::word && !outline_.is(at + 1, "(") && !joins_operands(token.text));
       if (!is_operand || outline_.is(at - 1, ".")) continue;
       has_name = true;
       const bool qualified = outline_.is(at + 1, ".");
@@ -309,7 +320,9 @@ class NullProof {
       for (std::size_t each = from.begin; each < from.end; ++each) {
         if (!tokens_[each].is_name()) continue;
         const std::string table = in_small_letters(tokens_[each].text);
-        if (qualified ? table == name : outline_.catalog().find(table, name) != nullptr) {
+        if (qualified ? table == name
+                      : outline_.catalog().find(table, name) != nullptr ||
+                            (table == name && is_selected(each))) {
           return true;
         }
       }
@@ -324,8 +337,7 @@ class NullProof {
 }  // namespace
 
 bool Outline::never_null(Range range) const {
-  return NullProof(*this).never_null(range,
-                                     {.has_row = !aggregates_all(), .grouped = grouped_});
+  return NullProof(*this).never_null(range, {.has_row = !aggregates_all(), .grouped = grouped_});
 }
 
 bool Outline::aggregates_all() const {

@@ -214,10 +214,26 @@ SqlType Outline::type_of(Range range) const {
                              "row_number", "last_insert_rowid", "changes"})) {
     return {"integer", Storage::integer};
   }
-  if (is_one_of(first.text, {"lower", "upper", "trim", "ltrim", "rtrim", "replace", "substr",
-                             "substring", "hex", "strftime", "date", "datetime", "typeof",
-                             "group_concat", "json_object", "json_array", "json_group_array",
-                             "json_group_object", "printf", "format"})) {
+  if (is_one_of(first.text, {"lower",
+                             "upper",
+                             "trim",
+                             "ltrim",
+                             "rtrim",
+                             "replace",
+                             "substr",
+                             "substring",
+                             "hex",
+                             "strftime",
+                             "date",
+                             "datetime",
+                             "typeof",
+                             "group_concat",
+                             "json_object",
+                             "json_array",
+                             "json_group_array",
+                             "json_group_object",
+                             "printf",
+                             "format"})) {
     return {"text", Storage::text};
   }
   if (is_one_of(first.text, {"avg", "total", "julianday"})) return {"real", Storage::real};
