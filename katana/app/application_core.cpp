@@ -11,9 +11,11 @@ ApplicationCore::ApplicationCore(ApplicationOptions options,
 ApplicationCore::~ApplicationCore() = default;
 
 void ApplicationCore::set_services(Program::AddServices f) { program_->set_services(std::move(f)); }
-void ApplicationCore::set_routes(Program::AddRoutes f) { program_->set_routes(std::move(f)); }
-void ApplicationCore::set_operations(Program::AddOperations f) {
-  program_->set_operations(std::move(f));
+void ApplicationCore::set_routes(Program::AddRoutes f, const std::source_location& where) {
+  program_->set_routes(std::move(f), where);
+}
+void ApplicationCore::set_operations(Program::AddOperations f, const std::source_location& where) {
+  program_->set_operations(std::move(f), where);
 }
 void ApplicationCore::add_start_hook(Program::Hook f) { program_->on_start(std::move(f)); }
 void ApplicationCore::add_stop_hook(Program::Hook f) { program_->on_stop(std::move(f)); }

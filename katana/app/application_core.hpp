@@ -47,6 +47,7 @@
 
 #include <concepts>
 #include <memory>
+#include <source_location>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -90,21 +91,26 @@ class ApplicationCore {
       return as_result([&] { return f(registry); });
     });
   }
-  // f(const registry::Services&, Router&): adds routes. Returns nothing or Result<void>.
+  // f(const registry::Services&, Router&): adds routes. Returns nothing or Result<void>. If it
+  // throws, the start fails with its place, `where`, and the route that it added last.
   template <class F>
-  void routes(F f) {
-    set_routes([f = std::move(f)](const registry::Services& services, Router& router) mutable {
-      return as_result([&] { return f(services, router); });
-    });
+  void routes(F f, std::source_location where = std::source_location::current()) {
+    set_routes(
+        [f = std::move(f)](const registry::Services& services, Router& router) mutable {
+          return as_result([&] { return f(services, router); });
+        },
+        where);
   }
   // f(const registry::Services&, Group&): adds pages for operators, such as a dashboard. They have
   // the guard of /metrics (http/server/operations.hpp) and are on the operations listener, if there
   // is one. Their paths must differ from the program's own. Returns nothing or Result<void>.
   template <class F>
-  void operations(F f) {
-    set_operations([f = std::move(f)](const registry::Services& services, Group& group) mutable {
-      return as_result([&] { return f(services, group); });
-    });
+  void operations(F f, std::source_location where = std::source_location::current()) {
+    set_operations(
+        [f = std::move(f)](const registry::Services& services, Group& group) mutable {
+          return as_result([&] { return f(services, group); });
+        },
+        where);
   }
   // f(const registry::Services&): called once connections are accepted, on the thread of start().
   // Returns nothing or Result<void>; an Error fails the start.
@@ -236,8 +242,10 @@ class ApplicationCore {
     }
   }
   void set_services(std::function<Result<void>(registry::Registry&)> f);
-  void set_routes(std::function<Result<void>(const registry::Services&, Router&)> f);
-  void set_operations(std::function<Result<void>(const registry::Services&, Group&)> f);
+  void set_routes(std::function<Result<void>(const registry::Services&, Router&)> f,
+                  const std::source_location& where);
+  void set_operations(std::function<Result<void>(const registry::Services&, Group&)> f,
+                      const std::source_location& where);
   void add_start_hook(std::function<Result<void>(const registry::Services&)> f);
   void add_stop_hook(std::function<Result<void>(const registry::Services&)> f);
   void add_job(std::string name, jobs::Schedule schedule, jobs::JobFunction f,

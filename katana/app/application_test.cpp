@@ -144,6 +144,30 @@ TEST_F(ApplicationTest, a_service_that_is_switched_off_ends_the_start_by_name_ca
       HasSubstr("ApplicationOptions::http_client"));
 }
 
+TEST_F(ApplicationTest, a_service_that_is_off_is_named_with_the_function_and_the_route_before_it) {
+  Application<> app({.name = "plain"});
+  app.routes([](const registry::Services& services, Router& router) {
+    router.get("/articles/{slug}", [] { return Reply::text("a"); });
+    router.post("/articles", [db = &services.get<database::Database>()] {
+      return Reply(db != nullptr ? 200 : 500);
+    });
+  });
+  const auto started = app.start(line());
+  ASSERT_FALSE(started);
+  EXPECT_THAT(started.error().describe(),
+              ::testing::MatchesRegex(
+                  "'routes' did not start: routes\\(\\) at application_test.cpp:[0-9]+, after GET "
+                  "/articles/\\{slug\\}: get<katana::database::Database>\\(\\) at "
+                  "application_test.cpp:[0-9]+: .*set 'database.url'.*"));
+  Application<> pages({.name = "plain"});
+  pages.operations(
+      [](const registry::Services& services, Group&) { (void)services.get<database::Database>(); });
+  const auto refused = pages.start(line());
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().describe(), HasSubstr("operations() at application_test.cpp:"));
+  EXPECT_THAT(refused.error().describe(), HasSubstr(", before its first route: get<"));
+}
+
 TEST_F(ApplicationTest, a_part_of_the_program_is_there_before_the_routes) {
   bool started = false;
   Application<Settings> app(options());

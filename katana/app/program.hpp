@@ -21,6 +21,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <source_location>
 #include <string>
 #include <utility>
 #include <vector>
@@ -81,8 +82,14 @@ class Program {
 
   // What a user adds before start().
   void set_services(AddServices f) { add_services_ = std::move(f); }
-  void set_routes(AddRoutes f) { add_routes_ = std::move(f); }
-  void set_operations(AddOperations f) { add_operations_ = std::move(f); }
+  void set_routes(AddRoutes f, const std::source_location& where) {
+    add_routes_ = std::move(f);
+    routes_at_ = where;
+  }
+  void set_operations(AddOperations f, const std::source_location& where) {
+    add_operations_ = std::move(f);
+    operations_at_ = where;
+  }
   void on_start(Hook f) { start_hooks_.push_back(std::move(f)); }
   void on_stop(Hook f) { stop_hooks_.push_back(std::move(f)); }
   void add_job(jobs::Job job) { jobs_.add(std::move(job)); }
@@ -187,6 +194,8 @@ class Program {
   AddServices add_services_;
   AddRoutes add_routes_;
   AddOperations add_operations_;
+  std::source_location routes_at_ = {};  // where they were given
+  std::source_location operations_at_ = {};
   std::vector<Hook> start_hooks_;
   std::vector<Hook> stop_hooks_;
   bool started_ = false;  // start_hooks_ have run

@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <exception>
 #include <future>
 #include <memory>
 #include <optional>
 #include <ranges>
+#include <source_location>
 #include <string>
 #include <thread>
 #include <utility>
@@ -18,6 +20,7 @@
 #include "katana/app/server_options.hpp"
 #include "katana/base/system/printing.hpp"
 #include "katana/http/forms/form.hpp"
+#include "katana/http/handlers/built_service.hpp"
 #include "katana/http/server/engines.hpp"
 #include "katana/observe/trace/tracer.hpp"
 #include "katana/openapi/document/docs_page.hpp"
@@ -27,6 +30,31 @@ namespace {
 
 std::string gibibytes_of(std::size_t bytes) {
   return fmt::format("{:.2g} GiB", static_cast<double>(bytes) / (1024.0 * 1024.0 * 1024.0));
+}
+
+// Says how far a function that adds routes came before it threw.
+class StartRouter final : public Router {
+ public:
+  std::size_t route_count() const noexcept { return parts_->routes.size(); }
+  const session::RouteMark& last_route() const { return parts_->routes.back().mark; }
+};
+
+template <class Add>
+Result<void> add_to(const StartRouter& router, Bytes function, const std::source_location& where,
+                    Add add) {
+  const std::size_t count = router.route_count();
+  try {
+    return add();
+  } catch (const std::exception& thrown) {
+    const Bytes file = where.file_name();
+    std::string place = "before its first route";
+    if (router.route_count() > count) {
+      place = fmt::format("after {} {}", router.last_route().method, router.last_route().pattern);
+    }
+    return fail(Code::internal,
+                fmt::format("{}() at {}:{}, {}: {}", function, file.substr(file.rfind('/') + 1),
+                            where.line(), place, thrown.what()));
+  }
 }
 
 }  // namespace
@@ -48,7 +76,7 @@ void Program::use_middleware(Router& router) {
 
 Result<void> Program::start_routes() {
   if (auto made = make_guard(); !made) return made;
-  Router router;
+  StartRouter router;
   router.services(*services_)
       .development(settings()->development)
       .defaults(settings()->http.routes);
@@ -57,14 +85,18 @@ Result<void> Program::start_routes() {
   pages.use(guard_->pages());
   if (auto added = queues_.add_pages(pages); !added) return added;
   if (add_operations_) {
-    if (auto added = add_operations_(*services_, pages); !added) return added;
+    auto added = add_to(router, "operations", operations_at_,
+                        [&] { return add_operations_(*services_, pages); });
+    if (!added) return added;
   }
   // What is added from here on is the program's own.
   if (guard_->guards_application()) router.use(guard_->application());
   use_middleware(router);
   check_replies(router);
   if (add_routes_) {
-    if (auto added = add_routes_(*services_, router); !added) return added;
+    auto added =
+        add_to(router, "routes", routes_at_, [&] { return add_routes_(*services_, router); });
+    if (!added) return added;
   }
   if (auto checked = caches_->check_names(); !checked) return checked;
   add_docs_page(router);
