@@ -95,7 +95,8 @@ bool PathTemplates::match(const Segment& segment, Bytes text, PathValues& values
     }
     if (end == Bytes::npos || end == 0) return false;
     // "%2F" is one octet, which no text may cut.
-    if (!is_last && text.substr(end < 2 ? 0 : end - 2, std::min<std::size_t>(end, 2)).contains('%')) {
+    if (!is_last &&
+        text.substr(end < 2 ? 0 : end - 2, std::min<std::size_t>(end, 2)).contains('%')) {
       return false;
     }
     values.emplace_back(piece.text, text.substr(0, end));
