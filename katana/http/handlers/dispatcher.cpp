@@ -33,6 +33,18 @@ Bytes shown_method(const RequestView& request) noexcept {
   return request.head().method_text().substr(0, 40);
 }
 
+// A segment of a pattern with what stands in its parameter's place in a segment of a path: "v2" of
+// "v{major}" and "x2". Both begin with the slash.
+std::string filled_segment(Bytes pattern, Bytes segment) {
+  const std::size_t open = pattern.find('{');
+  const std::size_t close = pattern.find('}');
+  if (open == Bytes::npos || close == Bytes::npos || segment.empty()) return std::string(pattern);
+  const Bytes behind = pattern.substr(close + 1);
+  segment.remove_prefix(std::min(open, segment.size()));
+  segment.remove_suffix(std::min(behind.size(), segment.size()));
+  return std::string(pattern.substr(0, open)).append(segment).append(behind);
+}
+
 // `pattern` with the segments of `path` in the places of its parameters.
 std::string filled(Bytes pattern, Bytes path) {
   std::string made;
@@ -40,8 +52,7 @@ std::string filled(Bytes pattern, Bytes path) {
     const std::size_t end = std::min(pattern.find('/', 1), pattern.size());
     const Bytes segment = path.substr(0, path.find('/', 1));
     path.remove_prefix(segment.size());
-    const bool is_parameter = pattern.substr(0, 2) == "/{" && !segment.empty();
-    made += is_parameter ? segment : pattern.substr(0, end);
+    made += filled_segment(pattern.substr(0, end), segment);
     pattern.remove_prefix(end);
   }
   return made;

@@ -27,6 +27,7 @@ class ErrorPageTest : public ::testing::Test {
     router.get("/users", [] { return Reply(200); });
     router.post("/users", [] { return Reply(201); });
     router.get("/users/{id}/orders", [](Path<int>) { return Reply(200); });
+    router.get("/v{major}/file-{id}.json", [](Path<int>, Path<int>) { return Reply(200); });
     service_.emplace(std::move(router).build().value());
     dispatcher_.emplace(*service_);
     exchange_.emplace("GET", target, fields);
@@ -71,6 +72,10 @@ TEST_F(ErrorPageTest, a_path_without_a_route_is_told_which_routes_are_near) {
   EXPECT_TRUE(
       ask("/usres", "").content_sent.contains("No route matches GET /usres. Did you mean /users?"));
   EXPECT_TRUE(ask("/users/7/order", "").content_sent.contains("Did you mean /users/{id}/orders?"));
+  for (const char* const near : {"/w2/file-77777.json", "/v2/file-77777.jsn", "/v2/flie-7.json"}) {
+    EXPECT_TRUE(ask(near, "").content_sent.contains("Did you mean /v{major}/file-{id}.json?"))
+        << near;
+  }
   EXPECT_TRUE(
       ask("/somewhere/else", "").content_sent.contains("No route matches GET /somewhere/else.\""));
   development_ = false;
