@@ -4,6 +4,7 @@
 #include "katana/base.hpp"
 #include "katana/enveloped.hpp"
 #include "katana/error_documents.hpp"
+#include "katana/found.hpp"
 #include "katana/http.hpp"
 #include "katana/optional_auth.hpp"
 #include "katana/passwords.hpp"
@@ -11,7 +12,7 @@
 
 namespace realworld {
 
-using database::Queries, database::Sql, database::Transaction;
+using database::found, database::Queries, database::Sql, database::Transaction;
 struct NewUser {
   std::string username, email, password;
 };
@@ -114,14 +115,6 @@ using Key = Inject<jose::SigningKey>;
 using Name = Path<std::string>;
 using Who = FromContext<Viewer>;
 
-// The row, or 404.
-template <class T>
-Result<T> found(database::Result<std::optional<T>> row, const char* what) {
-  if (!row) return std::unexpected<Error>(row.error());
-  if (!*row) return fail(Code::not_found, fmt::format("There is no such {}.", what));
-  return **std::move(row);
-}
-
 Result<Reply> user_reply(const Account& user, const jose::SigningKey& key, unsigned status = 200) {
   const jose::Claims claims{.subject = std::to_string(user.id),
                             .expires_at = current_time() + std::chrono::days(1)};
@@ -163,8 +156,8 @@ Answer<Reply> log_in(Json<Enveloped<"user", Credentials>> given, Db db, Hasher h
 }
 
 Answer<Reply> current_user(Who viewer, Db db, Key key) {
-  auto row = co_await db->query_one<Account>(account_by_id, viewer->id);
-  KATANA_CO_TRY(const Account user, found(std::move(row), "user"));
+  KATANA_CO_TRY(const Account user,
+                found(co_await db->query_one<Account>(account_by_id, viewer->id), "user"));
   co_return user_reply(user, *key);
 }
 
@@ -175,8 +168,8 @@ Answer<Reply> change_user(Who viewer, Json<Enveloped<"user", UserPatch>> patch, 
     KATANA_CO_TRY((*patch)->password, co_await hasher->hash(std::move(password)));
   }
   auto change = [&](Transaction& within) -> Answer<Reply> {
-    auto row = co_await within.query_one<Account>(account_by_id, viewer->id);
-    KATANA_CO_TRY(Account user, found(std::move(row), "user"));
+    KATANA_CO_TRY(Account user,
+                  found(co_await within.query_one<Account>(account_by_id, viewer->id), "user"));
     apply_patch(**patch, user);
     const auto done = co_await within.execute(
         "UPDATE users SET username = $2, email = $3, password = $4, bio = $5, image = $6 "
@@ -248,18 +241,18 @@ Answer<StoredArticle> stored(const Queries& db, std::string slug, std::int64_t o
 }
 
 // $1 sees the articles $2, the newest first.
-constexpr Sql seen_articles =
-    "/* katana: tagList is not null, favoritesCount is not null, author is not null */ "
-    "SELECT slug, title, description, body, created_at AS \"createdAt\", updated_at AS "
-    "\"updatedAt\", "
-    "(SELECT json_group_array(tag) FROM (SELECT tag FROM tags WHERE article_id = articles.id "
-    "ORDER BY tag)) AS \"tagList\", EXISTS (SELECT 1 FROM favorites "
-    "WHERE article_id = articles.id AND user_id = $1) AS favorited, (SELECT count(*) "
-    "FROM favorites WHERE article_id = articles.id) AS \"favoritesCount\", json_object("
-    "'username', username, 'bio', bio, 'image', image, 'following', json(iif(EXISTS (SELECT 1 "
-    "FROM follows WHERE follower_id = $1 AND followed_id = author_id), 'true', 'false'))) "
-    "AS author FROM articles JOIN users ON users.id = author_id WHERE articles.id IN "
-    "(SELECT value FROM json_each($2)) ORDER BY created_at DESC, articles.id DESC";
+constexpr Sql seen_articles = R"(
+    SELECT slug, title, description, body, created_at AS "createdAt", updated_at AS "updatedAt",
+      (SELECT json_group_array(tag) FROM (SELECT tag FROM tags WHERE article_id = articles.id
+        ORDER BY tag)) AS "tagList",
+      EXISTS (SELECT 1 FROM favorites WHERE article_id = articles.id AND user_id = $1) AS favorited,
+      (SELECT count(*) FROM favorites WHERE article_id = articles.id) AS "favoritesCount",
+      json_object('username', username, 'bio', bio, 'image', image, 'following', json(iif(
+        EXISTS (SELECT 1 FROM follows WHERE follower_id = $1 AND followed_id = author_id),
+        'true', 'false'))) AS author
+    FROM articles JOIN users ON users.id = author_id
+    WHERE articles.id IN (SELECT value FROM json_each($2))
+    ORDER BY created_at DESC, articles.id DESC)";
 
 Answer<Json<ArticleBody>> shown(const Queries& db, Viewer viewer, std::string slug,
                                 unsigned status = 200) {
@@ -271,16 +264,16 @@ Answer<Json<ArticleBody>> shown(const Queries& db, Viewer viewer, std::string sl
 }
 
 // How many articles fit, and those of the page: $4 by those whom $5 follows alone.
-constexpr Sql fitting_articles =
-    "/* katana: full scan is fine, count is not null, ids is not null */ "
-    "WITH fitting AS (SELECT articles.id, created_at FROM articles JOIN users "
-    "ON users.id = author_id WHERE ($1 IS NULL OR EXISTS (SELECT 1 FROM tags WHERE tag = $1 "
-    "AND article_id = articles.id)) AND ($2 IS NULL OR username = $2) AND ($3 IS NULL OR EXISTS "
-    "(SELECT 1 FROM favorites JOIN users AS fans ON fans.id = user_id WHERE fans.username = $3 "
-    "AND article_id = articles.id)) AND ($4 = 0 OR EXISTS (SELECT 1 FROM follows "
-    "WHERE follower_id = $5 AND followed_id = author_id))) "
-    "SELECT (SELECT count(*) FROM fitting) AS count, (SELECT json_group_array(id) FROM "
-    "(SELECT id FROM fitting ORDER BY created_at DESC, id DESC LIMIT $6 OFFSET $7)) AS ids";
+constexpr Sql fitting_articles = R"(
+    /* katana: full scan is fine */ WITH fitting AS (
+      SELECT articles.id, created_at FROM articles JOIN users ON users.id = author_id
+      WHERE ($1 IS NULL OR articles.id IN (SELECT article_id FROM tags WHERE tag = $1))
+        AND ($2 IS NULL OR username = $2)
+        AND ($3 IS NULL OR articles.id IN (SELECT article_id FROM favorites
+          JOIN users AS fans ON fans.id = user_id WHERE fans.username = $3))
+        AND ($4 = 0 OR author_id IN (SELECT followed_id FROM follows WHERE follower_id = $5)))
+    SELECT (SELECT count(*) FROM fitting) AS count, (SELECT json_group_array(id) FROM
+      (SELECT id FROM fitting ORDER BY created_at DESC, id DESC LIMIT $6 OFFSET $7)) AS ids)";
 
 template <bool is_feed>
 Answer<Json<ArticlePage>> page(Query<ArticleQuery> query, Who viewer, Db db) {
@@ -302,14 +295,14 @@ Answer<Json<ArticleBody>> add(Json<Enveloped<"article", NewArticle>> given, Who 
   const NewArticle& article = **given;
   auto body = [&](Transaction& within) -> Answer<Json<ArticleBody>> {
     KATANA_CO_TRY(const std::string slug, co_await free_slug(within, article.title, 0));
-    const auto id = co_await within.query_one<std::int64_t>(
-        "INSERT INTO articles (author_id, slug, title, description, body, created_at, updated_at) "
-        "VALUES ($1, $2, $3, $4, $5, $6, $6) RETURNING id",
-        viewer->id, slug, article.title, article.description, article.body, current_time());
-    if (!id) co_return std::unexpected<Error>(id.error());
     KATANA_CO_TRY_DONE(co_await within.execute(
-        "INSERT INTO tags (tag, article_id) SELECT DISTINCT value, $1 FROM json_each($2)", **id,
-        article.tags));
+        "INSERT INTO articles (author_id, slug, title, description, body, created_at, updated_at) "
+        "VALUES ($1, $2, $3, $4, $5, $6, $6)",
+        viewer->id, slug, article.title, article.description, article.body, current_time()));
+    KATANA_CO_TRY_DONE(co_await within.execute(
+        "INSERT INTO tags (tag, article_id) SELECT DISTINCT value, articles.id "
+        "FROM json_each($2), articles WHERE slug = $1",
+        slug, article.tags));
     co_return co_await shown(within, *viewer, slug, 201);
   };
   co_return co_await database::transact(*db, body);
@@ -356,13 +349,13 @@ Answer<Json<ArticleBody>> unfavorite(Name slug, Who viewer, Db db) {
 }
 
 // $1 sees the comments of article $2, or the one that is $3.
-constexpr Sql seen_comments =
-    "/* katana: author is not null */ "
-    "SELECT comments.id, created_at AS \"createdAt\", created_at AS \"updatedAt\", body, "
-    "json_object('username', username, 'bio', bio, 'image', image, 'following', "
-    "json(iif(EXISTS (SELECT 1 FROM follows WHERE follower_id = $1 AND followed_id = author_id), "
-    "'true', 'false'))) AS author FROM comments JOIN users ON users.id = author_id "
-    "WHERE article_id = $2 AND comments.id = coalesce($3, comments.id) ORDER BY comments.id";
+constexpr Sql seen_comments = R"(
+    SELECT comments.id, created_at AS "createdAt", created_at AS "updatedAt", body,
+      json_object('username', username, 'bio', bio, 'image', image, 'following', json(iif(
+        EXISTS (SELECT 1 FROM follows WHERE follower_id = $1 AND followed_id = author_id),
+        'true', 'false'))) AS author
+    FROM comments JOIN users ON users.id = author_id
+    WHERE article_id = $2 AND comments.id = coalesce($3, comments.id) ORDER BY comments.id)";
 
 Answer<Json<Enveloped<"comments", std::vector<Comment>>>> comments(Name slug, Who viewer, Db db) {
   KATANA_CO_TRY(const StoredArticle article, co_await stored(*db, *slug));
@@ -374,12 +367,13 @@ Answer<Json<Enveloped<"comments", std::vector<Comment>>>> comments(Name slug, Wh
 Answer<Json<CommentBody>> comment(Name slug, Json<Enveloped<"comment", NewComment>> given,
                                   Who viewer, Db db) {
   KATANA_CO_TRY(const StoredArticle article, co_await stored(*db, *slug));
-  const auto id = co_await db->query_one<std::int64_t>(
-      "INSERT INTO comments (article_id, author_id, body, created_at) VALUES ($1, $2, $3, $4) "
-      "RETURNING id",
-      article.id, viewer->id, (*given)->body, current_time());
-  if (!id) co_return std::unexpected<Error>(id.error());
-  auto row = co_await db->query_one<Comment>(seen_comments, viewer->id, article.id, **id);
+  KATANA_CO_TRY(
+      const auto id,
+      co_await db->query_one<std::int64_t>(
+          "INSERT INTO comments (article_id, author_id, body, created_at) VALUES ($1, $2, $3, $4) "
+          "RETURNING id",
+          article.id, viewer->id, (*given)->body, current_time()));
+  auto row = co_await db->query_one<Comment>(seen_comments, viewer->id, article.id, *id);
   KATANA_CO_TRY(Comment comment, found(std::move(row), "comment"));
   co_return Json(CommentBody{std::move(comment)}, 201);
 }
@@ -396,24 +390,17 @@ Answer<Reply> remove_comment(Name slug, Path<std::int64_t> id, Who viewer, Db db
 
 Answer<Json<Enveloped<"tags", std::vector<std::string>>>> tags(Db db) {
   // katana: full scan is fine
-  auto all = co_await db->query<std::string>("SELECT DISTINCT tag FROM tags ORDER BY 1");
-  if (!all) co_return std::unexpected<Error>(all.error());
-  co_return Json(Enveloped<"tags", std::vector<std::string>>{*std::move(all)});
+  KATANA_CO_TRY(auto all,
+                co_await db->query<std::string>("SELECT DISTINCT tag FROM tags ORDER BY 1"));
+  co_return Json(Enveloped<"tags", std::vector<std::string>>{std::move(all)});
 }
 
 // {"errors":{"body":[…]}}, with each member that is wrong.
 std::optional<Reply> errors_in_body(const ProblemView& problem, const RequestView&) {
-  container::List texts;
-  const auto document = container::read_json<container::Value>(problem.document);
-  if (const auto* found = document ? document->at("/errors") : nullptr) {
-    for (const container::Value& each : found->as_list()) {
-      texts.emplace_back(
-          fmt::format("{} {}", *each.at("/pointer")->get_text(), *each.at("/detail")->get_text()));
-    }
-  }
-  if (texts.empty()) texts.emplace_back(std::string(problem.detail));
-  return json_reply(container::Value(
-      container::Object{{"errors", container::Object{{"body", std::move(texts)}}}}));
+  std::vector<std::string> texts;
+  for (const auto& [pointer, detail] : problem.findings) texts.push_back(pointer + " " + detail);
+  if (texts.empty()) texts.emplace_back(problem.detail);
+  return json_reply(Enveloped<"errors", Enveloped<"body", std::vector<std::string>>>{{texts}});
 }
 
 // The subject of a token of ours is the id of a user.

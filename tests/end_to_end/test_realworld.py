@@ -22,6 +22,8 @@ PROFILE = ("username", "bio", "image", "following")
 ARTICLE = ("title", "slug", "body", "createdAt", "updatedAt", "description", "tagList", "author", "favorited",
            "favoritesCount")
 COLLECTION_ASSERTIONS = 318
+FOLDER = pathlib.Path(__file__).resolve().parents[2] / "examples/realworld"
+LINES_MAX = 537
 
 
 class RealWorld(Program):
@@ -422,6 +424,14 @@ def test_one_of_two_registrations_at_once_of_a_name_succeeds(conduit):
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
         replies = list(pool.map(lambda _: conduit.ask("POST", "/users", user), range(4)))
     assert sorted(reply.status_code for reply in replies) == [201, 422, 422, 422]
+
+
+def test_the_program_is_as_long_as_its_readme_says_and_no_longer_than_it_was():
+    """The limit may fall, but not rise."""
+    paths = [*FOLDER.glob("*.cpp"), *FOLDER.glob("*.hpp"), *FOLDER.glob("migrations/*")]
+    lines = sum(len(path.read_text().splitlines()) for path in paths if path.name != "realworld_test.cpp")
+    assert f"The program has {lines} lines" in (FOLDER / "README.md").read_text()
+    assert lines <= LINES_MAX
 
 
 def test_the_token_of_a_user_who_is_gone_is_401_and_the_articles_are_gone(tmp_path):

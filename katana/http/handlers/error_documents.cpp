@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <utility>
+#include <vector>
 
 #include "katana/base/values/described.hpp"
 #include "katana/data/container/json_read.hpp"
@@ -14,6 +15,8 @@
 
 namespace katana {
 
+KATANA_DESCRIBE(ProblemFinding, (pointer, defaulted), (detail, defaulted))
+
 namespace detail {
 
 struct ProblemMembers {
@@ -23,7 +26,19 @@ struct ProblemMembers {
 };
 KATANA_DESCRIBE(ProblemMembers, type, title, detail)
 
+struct FindingList {
+  std::vector<ProblemFinding> errors;
+};
+KATANA_DESCRIBE(FindingList, errors)
+
 namespace {
+
+// A problem of a program may have a member `errors` of another form, which is in the document.
+std::vector<ProblemFinding> findings_of(Bytes document) {
+  if (!document.contains("\"errors\"")) return {};
+  auto read = container::read_json<FindingList>(document);
+  return read ? std::move(read->errors) : std::vector<ProblemFinding>();
+}
 
 bool is_problem(const Reply& reply) noexcept {
   return reply.status() >= 400 && !reply.invalid() && !reply.is_streamed() &&
@@ -53,11 +68,13 @@ Middleware error_documents(ErrorForm form) {
     const Bytes document = reply.content();
     const auto read = container::read_json<ProblemMembers>(document);
     const ProblemMembers members = read ? *read : ProblemMembers();
+    const std::vector<ProblemFinding> findings = findings_of(document);
     std::optional<Reply> shown = form({.status = reply.status(),
                                        .type = members.type,
                                        .title = members.title,
                                        .detail = members.detail,
-                                       .document = document},
+                                       .document = document,
+                                       .findings = findings},
                                       request);
     if (shown) put_in_place(reply, *std::move(shown));
     // The form may depend on what the client accepts: caches tell such replies apart.

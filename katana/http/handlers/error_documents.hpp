@@ -20,6 +20,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 
 #include "katana/base/system/function.hpp"
@@ -30,6 +31,12 @@
 namespace katana {
 
 struct Middleware;
+
+// What is wrong with one part of a request.
+struct ProblemFinding {
+  std::string pointer;  // RFC 6901, of the body: "/user/email"; of a parameter its name, or nothing
+  std::string detail;
+};
 
 // A problem document, and what it says.
 struct ProblemView {

@@ -7,7 +7,9 @@
 #include <tuple>
 #include <utility>
 
+#include "katana/base/values/rules.hpp"
 #include "katana/http/handlers/accept.hpp"
+#include "katana/http/handlers/json.hpp"
 #include "katana/http/handlers/problem_type.hpp"
 #include "katana/http/handlers/router.hpp"
 #include "katana/testing/test_server.hpp"
@@ -79,6 +81,33 @@ TEST(ErrorDocuments, the_fields_of_the_document_stay_and_a_form_may_lead_elsewhe
   EXPECT_EQ(server.get("/busy").header("Retry-After"), "7");
   EXPECT_EQ(server.get("/nowhere").status(), 303u);
   EXPECT_EQ(server.get("/number/x").header("Content-Type"), "application/problem+json");
+}
+
+struct Order {
+  std::string name;
+  int count = 0;
+};
+KATANA_DESCRIBE(Order, (name, length(1, 5)), (count, at_least(1)))
+
+TEST(ErrorDocuments, a_form_has_what_is_wrong_with_each_part) {
+  Router router;
+  router.post("/orders", [](Json<Order>) { return Reply::no_content(); });
+  router.get("/other", [] {
+    return Reply(400, "application/problem+json", Text(R"({"title":"a","errors":["b"]})"));
+  });
+  router.error_documents([](const ProblemView& problem, const RequestView&) {
+    std::string all;
+    for (const ProblemFinding& each : problem.findings)
+      all += each.pointer + " " + each.detail + ";";
+    return std::optional(Reply::text(Text(all)));
+  });
+  testing::TestServer server(std::move(router).build());
+  const auto refused = server.post("/orders", R"({"name":"","count":0})");
+  EXPECT_EQ(refused.status(), 422u);
+  EXPECT_EQ(refused.content(),
+            "/name expected 1 to 5 characters, got 0;/count expected at least 1, got 0;");
+  EXPECT_EQ(server.get("/other").content(), "") << "of another form";
+  EXPECT_EQ(server.get("/nowhere").content(), "");
 }
 
 TEST(PrefersHtml, is_what_a_browser_that_follows_a_link_accepts) {
