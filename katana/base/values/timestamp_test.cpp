@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <concepts>
 #include <string>
 
 #include "katana/base/values/formats.hpp"
+#include "katana/base/values/time_arithmetic.hpp"
 
 namespace katana {
 namespace {
@@ -28,6 +30,59 @@ TEST(Timestamp, is_written_with_as_many_digits_as_its_type_has) {
   EXPECT_EQ(written(Timestamp(day)), "2026-11-23T21:12:28.000000Z");
   EXPECT_EQ(written(Nanoseconds(day + chrono::nanoseconds(123'456'789))),
             "2026-11-23T21:12:28.123456789Z");
+}
+
+TEST(Timestamp, moves_by_a_duration_and_by_chrono) {
+  const Timestamp start{chrono::seconds(100)};
+  Timestamp later = start + seconds(5);
+  EXPECT_EQ(later, Timestamp(chrono::seconds(105)));
+  EXPECT_EQ(seconds(5) + start, later);
+  EXPECT_EQ(later - seconds(5), start);
+  EXPECT_EQ(start + duration_of(250ms), start + 250ms);
+  later += milliseconds(1500);
+  later -= seconds(1);
+  EXPECT_EQ(later, start + 5500ms);
+  later += 500ms;
+  EXPECT_EQ(later, start + 6s);
+  static_assert(std::is_same_v<decltype(start + seconds(1)), Timestamp>);
+  static_assert((Timestamp() + seconds(1)).time_since_epoch() == 1s);
+}
+
+TEST(Timestamp, the_difference_of_two_compares_with_a_duration) {
+  const Timestamp start{chrono::seconds(100)};
+  const Timestamp later = start + seconds(5);
+  EXPECT_EQ(later - start, seconds(5));
+  EXPECT_EQ(duration_of(later - start), seconds(5));
+  EXPECT_TRUE(later - start < seconds(6));
+  EXPECT_TRUE(seconds(4) < later - start);
+  EXPECT_TRUE(later > start + seconds(4));
+  EXPECT_EQ((later - start) + seconds(1), seconds(6));
+  EXPECT_EQ(seconds(1) + (later - start), seconds(6));
+}
+
+TEST(Timestamp, digits_below_a_microsecond_do_not_move_it_and_its_ends_are_not_passed) {
+  const Timestamp start{chrono::seconds(100)};
+  EXPECT_EQ(start + nanoseconds(999), start);
+  EXPECT_EQ(start - nanoseconds(999), start);
+  EXPECT_EQ(start + nanoseconds(1'999), start + 1us);
+  EXPECT_EQ(Timestamp::max() + seconds(1), Timestamp::max());
+  EXPECT_EQ(Timestamp::min() - seconds(1), Timestamp::min());
+  EXPECT_EQ(Timestamp::min() + seconds(-1), Timestamp::min());
+  EXPECT_EQ(Timestamp::max() - seconds(-1), Timestamp::max());
+}
+
+template <class Time>
+constexpr bool is_moved_in_place = requires(Time time) { time += seconds(1); };
+template <class Time>
+constexpr bool gives_timestamp = requires(Time time) {
+  { time + seconds(1) } -> std::same_as<Timestamp>;
+};
+
+TEST(Timestamp, of_a_time_no_digits_are_lost_without_a_word) {
+  static_assert(is_moved_in_place<Timestamp> && gives_timestamp<Timestamp>);
+  static_assert(!is_moved_in_place<Seconds> && gives_timestamp<Seconds>);
+  static_assert(!std::is_convertible_v<Nanoseconds, Timestamp> && !gives_timestamp<Nanoseconds>);
+  static_assert(!std::is_convertible_v<decltype(Timestamp() - Timestamp()), chrono::seconds>);
 }
 
 TEST(Timestamp, before_1970_the_fraction_counts_forwards_too) {
