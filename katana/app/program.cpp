@@ -32,11 +32,11 @@ void block_signals() {
   std::signal(SIGPIPE, SIG_IGN);  // a peer, or a pipe that takes the log, may be gone
 }
 
-// What the program writes names users: their data, its log. A stricter mask than this stays. Before
-// the first thread, because a process has one mask.
+// Files of the program name users: their data, its log. A stricter mask than this stays. This runs
+// before the first thread, because a process has one mask.
 void keep_files_private() { ::umask(::umask(077) | 027); }
 
-// Of the project's own tools and tests, which share the prefix.
+// KATANA's tools and tests read these; they share the prefix.
 const std::vector<std::string> variables_of_tools = {
     "KATANA_BUILD", "KATANA_SEEDS", "KATANA_UPDATE", "KATANA_SHARD", "KATANA_SHARDS"};
 
@@ -162,7 +162,7 @@ void Program::add_parts(const CommandLine& line) {
   add(
       "http", {"routes"}, [this] { return start_http(); },
       [this] {
-        // What an exporter reads from here on is in the registry itself.
+        // An exporter reads the registry alone from here on.
         observability_->registry().stop_refreshing();
         const std::lock_guard lock(server_mutex_);
         server_.reset();
@@ -244,8 +244,8 @@ Result<void> Program::start_pools() {
   return {};
 }
 
-// What was given to a pool may use services, and what checks look at is about to go: both are done
-// before.
+// Work in a pool may use services, and health checks read objects that are about to go: both end
+// before the services.
 void Program::stop_services() noexcept {
   observability_->registry().stop_refreshing();
   while (!observability_->checks().all_finished(metrics::CheckKind::readiness)) {

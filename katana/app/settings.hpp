@@ -48,10 +48,10 @@ enum class Sandbox : std::uint8_t {
   on,      // it has what its configuration needs
 };
 KATANA_DESCRIBE_ENUM(Sandbox, off, report, on)
-// What process.sandbox_allow names.
+// Values of process.sandbox_allow.
 enum class SandboxUse : std::uint8_t { connections, subprocesses, libraries };
 KATANA_DESCRIBE_ENUM(SandboxUse, connections, subprocesses, libraries)
-// What becomes of a system call that the sandbox refuses.
+// Outcome of a system call that the sandbox refuses.
 enum class RefusedCall : std::uint8_t { error, end };
 KATANA_DESCRIBE_ENUM(RefusedCall, error, end)
 
@@ -64,8 +64,8 @@ struct TlsSettings : tls::TlsOptions {
   bool given() const noexcept { return !certificates.empty() || development; }
 };
 
-// What a server of HTTP is configured with: the options of its modules, and what HttpServerOptions
-// has beside them.
+// Settings of an HTTP server: the options of its modules, and the other members of
+// HttpServerOptions.
 struct HttpSettings : session::HttpOptions, net::ReactorOptions {
   std::string address = "127.0.0.1";
   std::uint16_t port = 8080;
@@ -101,7 +101,7 @@ struct HttpSettings : session::HttpOptions, net::ReactorOptions {
   Duration drain_timeout = seconds(10);
 };
 
-// What standard error gets of the log.
+// Form of the log on standard error.
 enum class ConsoleLog : std::uint8_t {
   off,   // nothing
   text,  // lines for people
@@ -141,7 +141,7 @@ struct OperationsSettings {
   std::string token;
 };
 
-// What becomes of a reply that departs from the program's OpenAPI document.
+// Outcome of a reply that departs from the program's OpenAPI document.
 enum class ReplyCheckUse : std::uint8_t {
   development,  // report where `development` is true, else off
   report,       // it is sent, and each place that departs is logged once
@@ -204,7 +204,7 @@ struct DatabaseSettings {
   database::PostgresLimits postgres;  // ignored by other drivers
 };
 
-// What the process gives up before it serves; see app/process_rules.hpp.
+// Rights that the process gives up before it serves; see app/process_rules.hpp.
 struct ProcessSettings {
   std::string user = {};
   std::string group = {};
@@ -263,7 +263,7 @@ KATANA_DESCRIBE(ApplicationSettings,
                 (jobs, help("background jobs of the program, by name")), sessions, audit, cache,
                 idempotency, docs, process, restart)
 
-// Of a program with a database, and what the settings of one derive from.
+// Settings of a program with a database; a program with more settings derives from them.
 struct SettingsWithDatabase : ApplicationSettings {};
 KATANA_DESCRIBE_DERIVED(SettingsWithDatabase, ApplicationSettings, database, queue)
 

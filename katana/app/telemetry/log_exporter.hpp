@@ -31,14 +31,14 @@ class LogQueue {
 
   explicit LogQueue(std::size_t records_max) noexcept : records_max_(records_max) {}
 
-  // Whole records. What has no room is dropped, and counted.
+  // Adds whole records. Records without room are dropped and counted.
   void put(Bytes records);
   // The oldest records, at most that many; `count` becomes how many they are.
   std::string take(std::size_t& count);
   std::size_t size() const;
   // Records without room since the last call.
   std::uint64_t take_dropped() noexcept { return dropped_.exchange(0, std::memory_order_relaxed); }
-  // What is put from here on is dropped and not counted: nobody takes it.
+  // Drops later records without counting them: the exporter has ended.
   void close();
 
  private:

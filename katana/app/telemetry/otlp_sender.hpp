@@ -1,7 +1,7 @@
 // OtlpSender: sends export messages of one signal to a collector, by OTLP over HTTP.
 //
-// An export that the collector cannot take now (429, 502, 503, 504, or no reply) is repeated with a
-// growing random pause, and not before the Retry-After of the reply, for at most retry_time_max. An
+// An export that the collector cannot take now (429, 502, 503, 504, or no reply) is repeated for at
+// most retry_time_max. The pause is random and grows, and is never shorter than Retry-After. An
 // export that it refuses is not repeated, nor one that it has taken in part (OTLP 1.11).
 //
 // Owns       the client's handle.
@@ -39,7 +39,7 @@ struct OtlpSenderOptions {
   std::uint64_t seed = 1;                                         // of the pauses
 };
 
-// What became of an item.
+// Outcome of an item.
 enum class OtlpFate : std::uint8_t {
   sent,        // and taken
   rejected,    // of an export that was taken in part

@@ -1,4 +1,4 @@
-// Process resource: what a process knows of itself and of the place where it runs, by the names of
+// Process resource: attributes of the process and of its host, container and pod. Names are those of
 // the semantic conventions: host.*, os.type, process.*, container.id, k8s.*.
 //
 // Owns       nothing.
@@ -23,7 +23,7 @@ struct ProcessSources {
   // The first 64 KiB of a file; empty: it cannot be read.
   std::function<std::string(const char* path)> file = {};
 };
-// Of this process.
+// Sources of this process.
 ProcessSources process_sources();
 
 // In Kubernetes (KUBERNETES_SERVICE_HOST is set) POD_NAME, POD_NAMESPACE, POD_UID, NODE_NAME and

@@ -94,7 +94,7 @@ class TelemetryPart final : public PartWith<TelemetrySettings> {
   void stop() noexcept override;
 
  private:
-  // What the exporters are made of once the registry is there.
+  // Arguments of the exporters, kept until the registry is there.
   struct Start {
     EffectiveTelemetry effective;
     otlp::Resource resource;

@@ -18,14 +18,14 @@
 
 namespace katana::app {
 
-// Of what is sent to the collector.
+// Compression of exports.
 enum class TelemetryCompression : std::uint8_t {
   none,  // as it is
   gzip,  // level 1
 };
 KATANA_DESCRIBE_ENUM(TelemetryCompression, none, gzip)
 
-// What a point of a counter or a histogram counts.
+// Events that a point of a counter or a histogram counts.
 enum class TelemetryTemporality : std::uint8_t {
   cumulative,  // everything since the start
   delta,       // what came since the export before
