@@ -3,8 +3,8 @@
 //
 //   const std::string request = otlp::export_request(resource, scope, items);
 //
-// Export{Trace,Metrics,Logs}ServiceRequest have the same fields by the same numbers (opentelemetry/
-// proto 1.11): 1 resource {1 resource, 2 scope {1 scope, 2 items, 3 schema}, 3 schema}.
+// Export{Trace,Metrics,Logs}ServiceRequest have the same fields (opentelemetry/proto 1.11):
+// `1 resource {1 resource, 2 scope {1 scope, 2 items, 3 schema}, 3 schema}`.
 //
 // Owns       nothing but the texts of a Scope.
 // Borrows    its arguments for the call.
@@ -39,7 +39,7 @@ std::string export_request(const Resource& resource, const Scope& scope, Bytes i
 // Writes an attribute of text (KeyValue) as field `number`.
 void add_text_attribute(ProtobufWriter& out, std::uint32_t number, Bytes key, Bytes value);
 
-// What a collector says beside its status.
+// Body of a collector's reply.
 struct ExportReply {
   std::int64_t rejected = 0;  // items that it has not taken
   std::string message;        // why, or a warning

@@ -9,7 +9,7 @@
 // Thread     one at a time.
 // Allocates  as its scratch memory grows.
 // Fails      never.
-// Invariant  each record is field 2 of its own: what add() has written can be cut between records.
+// Invariant  each record is one field 2: the output of add() can be cut between records.
 #pragma once
 
 #include <cstdint>

@@ -42,7 +42,7 @@ inline std::string bytes_in(Bytes message, std::uint32_t number) {
 inline std::uint64_t value_in(Bytes message, std::uint32_t number) {
   return field_in(message, number).value;
 }
-// Of a fixed64, or of a packed field of them.
+// The numbers of a fixed64, or of a packed field of them.
 inline std::vector<std::uint64_t> fixed_in(Bytes message, std::uint32_t number) {
   const std::string bytes = bytes_in(message, number);
   std::vector<std::uint64_t> numbers(bytes.size() / 8);
@@ -53,12 +53,12 @@ inline double double_in(Bytes message, std::uint32_t number) {
   const auto all = fixed_in(message, number);
   return all.size() == 1 ? std::bit_cast<double>(all[0]) : NAN;
 }
-// Of a sint32.
+// The number of a sint32.
 inline std::int64_t signed_in(Bytes message, std::uint32_t number) {
   const std::uint64_t coded = value_in(message, number);
   return static_cast<std::int64_t>(coded >> 1) ^ -static_cast<std::int64_t>(coded & 1);
 }
-// Of a packed field.
+// The numbers of a packed field.
 inline std::vector<std::uint64_t> varints_in(Bytes packed) {
   std::vector<std::uint64_t> values;
   while (!packed.empty()) {

@@ -30,7 +30,7 @@
 
 namespace katana::otlp {
 
-// What a point counts (AggregationTemporality). Gauges have none.
+// Events that a point counts (AggregationTemporality). Gauges have none.
 enum class Temporality : std::uint8_t {
   cumulative,  // everything since the start
   delta,       // what came since the collection before

@@ -144,7 +144,7 @@ TEST_F(MetricsTest, a_histogram_has_its_bounds_and_each_bucket) {
               ElementsAre(std::bit_cast<std::uint64_t>(1.0), std::bit_cast<std::uint64_t>(10.0)));
 }
 
-// Of (base^index, base^(index + 1)].
+// Upper bound of the bucket (base^index, base^(index + 1)].
 double upper_of(std::int64_t index, std::int64_t scale) {
   return std::exp2(std::ldexp(static_cast<double>(index + 1), static_cast<int>(-scale)));
 }
