@@ -1,4 +1,4 @@
-"""What the theme builds, made fit for a site that is read from disk and over HTTP alike.
+"""Makes the theme's output fit for a site that is read from disk and over HTTP alike.
 
 The theme is of one version (tools/requirements-docs.txt): a finding names a text that is to be replaced and is missing.
 """
@@ -44,7 +44,7 @@ def page(changes, name, text):
 
 
 class Shared:
-    """What all pages have the same, moved to files: pictures of buttons, and the script that chooses the colours."""
+    """Moves the parts that all pages share to files: pictures of buttons, and the script that chooses the colours."""
 
     def __init__(self):
         self.icons = {}  # path of a picture -> its class
