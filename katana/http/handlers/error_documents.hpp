@@ -45,6 +45,7 @@ struct ProblemView {
   Bytes title;            // the same for every occurrence
   Bytes detail;           // of this occurrence
   Bytes document;         // the JSON, with its own members
+  std::span<const ProblemFinding> findings = {};  // its member `errors`
 };
 
 // The reply in place of a problem document; none: the document itself. Any callable is one.
