@@ -1,5 +1,5 @@
-// Process resource: attributes of the process and of its host, container and pod. Names are those of
-// the semantic conventions: host.*, os.type, process.*, container.id, k8s.*.
+// Process resource: attributes of the process and of its host, container and pod. Names are those
+// of the semantic conventions: host.*, os.type, process.*, container.id, k8s.*.
 //
 // Owns       nothing.
 // Borrows    its arguments for the call.

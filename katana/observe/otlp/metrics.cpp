@@ -83,8 +83,8 @@ std::int64_t exponential_index(double value, int scale) noexcept {
   return static_cast<std::int64_t>(std::ceil(std::ldexp(std::log2(value), scale))) - 1;
 }
 
-// Each of our buckets is counted where its middle is: both kinds are about as wide. Values above the
-// largest one are counted at it. Bucket 0 is that of zero.
+// Each of our buckets is counted where its middle is: both kinds are about as wide. Values above
+// the largest one are counted at it. Bucket 0 is that of zero.
 Exponential exponential_of(const metrics::LogShape& shape, std::span<const std::uint64_t> counts) {
   Exponential made;
   const std::size_t last = counts.size() - 1;
