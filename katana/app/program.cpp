@@ -161,12 +161,7 @@ void Program::add_parts(const CommandLine& line) {
   if (!serves_) return;
   add(
       "http", {"routes"}, [this] { return start_http(); },
-      [this] {
-        // An exporter reads the registry alone from here on.
-        observability_->registry().stop_refreshing();
-        const std::lock_guard lock(server_mutex_);
-        server_.reset();
-      });
+      [this] { stop_http(); });
   // Also without any: the settings may name one.
   add(
       "jobs", {"http"}, [this] { return start_jobs(); },
@@ -242,6 +237,13 @@ Result<void> Program::start_pools() {
   if (!made) return std::unexpected(made.error());
   pools_ = std::move(*made);
   return {};
+}
+
+// An exporter may read the registry at any time, and its functions ask the server.
+void Program::stop_http() noexcept {
+  observability_->registry().stop_refreshing();
+  const std::lock_guard lock(server_mutex_);
+  server_.reset();
 }
 
 // Work in a pool may use services, and health checks read objects that are about to go: both end

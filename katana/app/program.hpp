@@ -170,6 +170,7 @@ class Program {
   Result<void> start_http();
   server::HttpServerOptions server_options(const ApplicationSettings& settings,
                                            server::EngineKind engine);
+  void stop_http() noexcept;
   void stop_services() noexcept;
   Result<void> tell_phases();
   void tell_process_rules() const;

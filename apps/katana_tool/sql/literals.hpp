@@ -2,8 +2,8 @@
 //
 //   for (const Literal& each : literals_in(text, "src/app.cpp")) …
 //
-// What is found: string literals (plain, raw, and several that the compiler joins) that are the
-// first argument of query, query_one, execute or stream, initialise a database::Sql, or begin as
+// It finds string literals (plain, raw, and several that the compiler joins) that are the first
+// argument of query, query_one, execute or stream, initialise a database::Sql, or begin as
 // SQL does; and Sql constants where they are given to one of these calls. It is a lexer, not a
 // parser: a literal that a macro makes is not found, and code that is never compiled is; records of
 // the object file (records.hpp) say which calls there are.
@@ -41,10 +41,10 @@ struct Literal {
   std::string call;  // the name of the function: "query", "must"; "Sql": it makes a constant
   std::string row;   // the last name of its template argument, "Bookmark"; may be empty
   std::vector<std::string> elements;  // of a tuple: the same of each
-  // Of the constant that it initialises, or that stands for it in a call: then there is no text.
+  // The constant that it initialises, or that stands for it in a call: then there is no text.
   std::string name;
   // Where a constant's name is known: from its definition to the end of the block around it, in
-  // tokens of the file. Of a use `begin` is its place.
+  // tokens of the file. `begin` of a use is its place.
   struct Scope {
     std::size_t begin = 0;
     std::size_t end = 0;
@@ -55,7 +55,7 @@ struct Literal {
   std::string qualifier;  // of a use: "queries" of "queries::all"
   bool constant = false;  // the call takes an Sql
   Place begin;            // of the literal or the constant's name
-  // What is known of each argument behind the statement: "text", "int", "double", the name of what
+  // The known fact of each argument behind the statement: "text", "int", "double", the name of what
   // is called (Uuid(), std::string(x)), or nothing.
   std::vector<std::string> arguments;
   bool expanded = false;  // one of them is a pack

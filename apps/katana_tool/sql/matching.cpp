@@ -95,8 +95,8 @@ bool is_within(std::string_view scope, std::string_view outer) {
 // src/notes.hpp is the header of src/notes.cpp.
 std::string_view without_ending(std::string_view file) { return file.substr(0, file.rfind('.')); }
 
-// The constant that a name stands for, as the compiler looks it up: the innermost block around the
-// use, then the namespaces and classes of its file, then those of other files.
+// The constant that a name stands for, as the compiler looks it up. The innermost block around the
+// use goes first, then the namespaces and classes of its file, then those of other files.
 const Literal* constant_of(const Literal& use, std::vector<const Literal*> constants,
                            const std::vector<Record>& records) {
   const auto is_here = [&](const Literal* each) { return each->file == use.file; };

@@ -1,5 +1,5 @@
-// Which expressions cannot be null. A walk over the tokens of an expression: each operand has to be
-// proved, and an operator that may make null of operands that are not ends the proof.
+// Which expressions cannot be null: a walk over the tokens of an expression. Each operand has to be
+// proved. An operator that may make null of operands that are not null ends the proof.
 #include <algorithm>
 #include <initializer_list>
 
@@ -69,7 +69,7 @@ class NullProof {
  public:
   explicit NullProof(const Outline& outline) : outline_(outline), tokens_(outline.tokens()) {}
 
-  // What holds where an expression stands.
+  // The facts at the place of an expression.
   struct Scope {
     bool has_row = true;  // else an aggregate may be of no rows, whose columns are null
     bool grouped = false;

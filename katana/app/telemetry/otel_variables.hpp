@@ -20,8 +20,8 @@
 //   OTEL_TRACES_EXPORTER, OTEL_METRICS_EXPORTER, OTEL_LOGS_EXPORTER
 //                                           "none": the signal is off
 //
-// OTEL_EXPORTER_OTLP_{TRACES,METRICS,LOGS}_… goes before OTEL_EXPORTER_OTLP_…; its endpoint is taken
-// as it is. A variable goes before the setting. An empty one is none.
+// OTEL_EXPORTER_OTLP_{TRACES,METRICS,LOGS}_… goes before OTEL_EXPORTER_OTLP_…; its endpoint is
+// taken as it is. A variable goes before the setting. An empty one is none.
 //
 // Owns       nothing.
 // Borrows    the function for the call.

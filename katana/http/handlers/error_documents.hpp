@@ -32,7 +32,7 @@ namespace katana {
 
 struct Middleware;
 
-// What is wrong with one part of a request.
+// A fault in one part of a request.
 struct ProblemFinding {
   std::string pointer;  // RFC 6901, of the body: "/user/email"; of a parameter its name, or nothing
   std::string detail;
@@ -40,11 +40,11 @@ struct ProblemFinding {
 
 // A problem document, and what it says.
 struct ProblemView {
-  unsigned status = 500;  // of the reply
-  Bytes type;             // "about:blank": the status says it all
-  Bytes title;            // the same for every occurrence
-  Bytes detail;           // of this occurrence
-  Bytes document;         // the JSON, with its own members
+  unsigned status = 500;                          // of the reply
+  Bytes type;                                     // "about:blank": the status says it all
+  Bytes title;                                    // the same for every occurrence
+  Bytes detail;                                   // of this occurrence
+  Bytes document;                                 // the JSON, with its own members
   std::span<const ProblemFinding> findings = {};  // its member `errors`
 };
 

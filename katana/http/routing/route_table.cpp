@@ -19,7 +19,7 @@
 //
 // Where parameters have text beside them, the parameter child is a choice. Its label is the text
 // before the most specific part, and its parameter child is that part; its rest child is the next
-// choice, or the parameter without text, and begins where the choice does. So a walk keeps two
+// choice, or the parameter without text, and begins where the choice does. A walk keeps two
 // untried ways for each segment, however many texts there are.
 //
 // Parameter and rest children hang on nodes that end with a slash: where a segment starts. The walk

@@ -1,4 +1,4 @@
-// What tests of the table of routes share: tables of patterns, and a match as text.
+// Helpers of the route table's tests: tables of patterns, and a match as text.
 #pragma once
 
 #include <fmt/format.h>

@@ -9,9 +9,9 @@
 // Owns       every family and its series, until it is destroyed.
 // Thread     any.
 // Allocates  when families and series are made.
-// Fails      registering is an Error that names the metric and what to change: a name or label
-//            that Prometheus would refuse, no help, a name that is taken with another description.
-//            The same description again gives the same family.
+// Fails      registering is an Error that names the metric and what to change. Wrong are a name or
+//            label that Prometheus would refuse, no help, and a name with another description. The
+//            same description again gives the same family.
 // Invariant  no two families expose a sample of the same name.
 //
 // There is no global registry: main() makes one and gives it to those who count.
@@ -55,7 +55,7 @@ class Registry {
                                      const LogShape& shape = {});
 
   // Called before each scrape, one at a time, by the thread that scrapes: sets gauges and observed
-  // counters to what is kept elsewhere. What it borrows must last until stop_refreshing(), or
+  // counters to what is kept elsewhere. Its borrowed objects must last until stop_refreshing(), or
   // outlive the registry.
   void before_scrape(std::function<void()> refresh);
 
@@ -65,7 +65,7 @@ class Registry {
   // Calls none of them from here on, and waits for those that run: what they borrow may go.
   void stop_refreshing();
 
-  // What all series of a log histogram hold together, without those whose labels have the text
+  // The sum of all series of a log histogram, without those whose labels have the text
   // `except`. Nothing when there is no such family, or no series. For reports, as
   // LogHistogram::snapshot().
   std::optional<LogSnapshot> sum_of(std::string_view name, std::string_view except = {}) const;

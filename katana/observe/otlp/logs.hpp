@@ -1,9 +1,9 @@
 // LogLayout: records of the log as OTLP has them, for export_request().
 //
-// The fields are those of opentelemetry/proto/logs/v1/logs.proto 1.11, by their numbers. The message
-// is the body. Fields are attributes of their own types; `trace_id` and `span_id`, where they are
-// 32 and 16 hexadecimal digits, are those of the record. The logger is the attribute `logger`, and
-// the thread `thread.id`.
+// The fields are those of opentelemetry/proto/logs/v1/logs.proto 1.11, by their numbers. The
+// message is the body. Fields are attributes of their own types; `trace_id` and `span_id`, where
+// they are 32 and 16 hexadecimal digits, are those of the record. The logger is the attribute
+// `logger`, and the thread `thread.id`.
 //
 // Owns       scratch memory.
 // Thread     one at a time.

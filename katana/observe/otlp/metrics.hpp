@@ -3,10 +3,10 @@
 //   counter, observed counter   Sum, monotonic; whole numbers of a counter are integers
 //   gauge                       Gauge
 //   histogram                   Histogram with its bounds
-//   log histogram               ExponentialHistogram, or Histogram with the bounds that /metrics has
+//   log histogram               ExponentialHistogram, or Histogram with the bounds of /metrics
 //
-// The fields are those of opentelemetry/proto/metrics/v1/metrics.proto 1.11, by their numbers. Names
-// are those of the registry, without "_total"; units are UCUM's ("s", "By").
+// The fields are those of opentelemetry/proto/metrics/v1/metrics.proto 1.11, by their numbers.
+// Names are those of the registry, without "_total"; units are UCUM's ("s", "By").
 //
 //   MetricsEncoder encoder({.started_ns = …});
 //   for (MetricsMessage& each : encoder.collect(registry, now_ns)) {

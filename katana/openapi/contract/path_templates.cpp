@@ -42,8 +42,8 @@ Result<PathTemplates::Segment> PathTemplates::segment_of(Bytes text, Bytes path)
   return segment;
 }
 
-// Less is more specific, as it is for the router: a literal, then the longest text before a
-// parameter, then the longest behind it, then a parameter alone.
+// Less is more specific, as it is for the router. A literal goes first, then the longest text
+// before a parameter, then the longest text behind it, then a parameter alone.
 std::string PathTemplates::rank_of(const Segment& segment) {
   const auto is_parameter = [](const Piece& each) { return each.is_parameter; };
   if (std::ranges::none_of(segment, is_parameter)) return "a";
@@ -94,7 +94,7 @@ bool PathTemplates::match(const Segment& segment, Bytes text, PathValues& values
                                        : text.find(next, 1);
     }
     if (end == Bytes::npos || end == 0) return false;
-    // "%2F" is one octet, which no text may cut.
+    // "%2F" is one byte, which no text may cut.
     if (!is_last &&
         text.substr(end < 2 ? 0 : end - 2, std::min<std::size_t>(end, 2)).contains('%')) {
       return false;

@@ -5,9 +5,9 @@
 // Thread     any, at once, once all are added.
 // Allocates  find(): the list of values.
 // Fails      add() for a template that is none, with the reason.
-// Invariant  what is literal goes before what is a parameter, from the left (OpenAPI 3.1.1
-//            §4.8.8.2), and the longer text beside a parameter before the shorter one, whatever the
-//            order in which they were added.
+// Invariant  a literal goes before a parameter, from the left (OpenAPI 3.1.1 §4.8.8.2). The longer
+//            text beside a parameter goes before the shorter one. The order of add() is of no
+//            importance.
 #pragma once
 
 #include <cstddef>
