@@ -159,9 +159,7 @@ void Program::add_parts(const CommandLine& line) {
         guard_.reset();
       });
   if (!serves_) return;
-  add(
-      "http", {"routes"}, [this] { return start_http(); },
-      [this] { stop_http(); });
+  add("http", {"routes"}, [this] { return start_http(); }, [this] { stop_http(); });
   // Also without any: the settings may name one.
   add(
       "jobs", {"http"}, [this] { return start_jobs(); },

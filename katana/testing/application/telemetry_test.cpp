@@ -35,7 +35,7 @@ constexpr const char* remote = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b716920
 class TelemetryTest : public ::testing::Test {
  protected:
   TelemetryTest() { make({}); }
-  void make(std::vector<std::string> settings) {
+  void make(std::vector<std::string> settings, TestOptions server = {}) {
     app_.reset();
     auto program = std::make_unique<app::Application<app::SettingsWithDatabase>>(
         app::ApplicationOptions{.name = "shop", .database = app::sqlite(), .http_client = true});
@@ -43,7 +43,8 @@ class TelemetryTest : public ::testing::Test {
     program->routes(
         [](const registry::Services& services, Router& router) { add_routes(services, router); });
     app_ = std::make_unique<TestApplication>(
-        std::move(program), TestApplicationOptions{.settings = std::move(settings)});
+        std::move(program),
+        TestApplicationOptions{.settings = std::move(settings), .server = std::move(server)});
   }
   static void add_routes(const registry::Services& services, Router& router) {
     auto& database = services.get<database::Database>();
@@ -72,6 +73,11 @@ class TelemetryTest : public ::testing::Test {
       if (!reply) co_return std::unexpected(reply.error());
       co_return Reply::text(Text(reply->content()));
     });
+    router.websocket("/socket",
+                     {.on_message = [](WebSocket& socket, Bytes payload, MessageKind kind) {
+                       trace::Span span("message");
+                       socket.send(payload, kind);
+                     }});
     router.get("/stream", [](ReplyWriter reply) -> Task<void> {
       trace::Span span("in the stream");
       reply.begin(200, "text/plain");
@@ -201,6 +207,45 @@ TEST_F(TelemetryTest, a_stream_whose_coroutine_ends_the_exchange_has_its_spans) 
   EXPECT_EQ(app_->get("/stream").content(), "ab");
   app_->advance(seconds(1));
   EXPECT_EQ(span("in the stream").parent_id, span("GET /stream").span_id);
+}
+
+TEST_F(TelemetryTest, a_request_of_http2_is_a_span_and_its_streams_do_not_mix) {
+  make({}, {.protocol = TestProtocol::http2});
+  auto first = app_->begin_get("/task/first");
+  auto second = app_->begin_get("/task/second");
+  EXPECT_EQ(first.reply().content(), "first");
+  EXPECT_EQ(second.reply().content(), "second");
+  EXPECT_EQ(span("GET /task/{name}").attribute("network.protocol.version"), "2");
+  for (const char* name : {"first", "second"}) {
+    const CapturedSpan& work = span(std::string("work ") + name);
+    const auto all = app_->spans().all();
+    const auto parent =
+        std::ranges::find_if(all, [&](const auto& each) { return each.span_id == work.parent_id; });
+    ASSERT_NE(parent, all.end()) << name;
+    EXPECT_EQ(parent->attribute("url.path"), std::string("/task/") + name);
+    expect_below(work, *parent);
+  }
+}
+
+TEST_F(TelemetryTest, a_handshake_of_a_websocket_is_a_span_and_its_messages_are_none_of_it) {
+  for (const TestProtocol protocol : {TestProtocol::http1, TestProtocol::http2}) {
+    make({}, {.protocol = protocol});
+    TestWebSocket socket = app_->websocket("/socket");
+    ASSERT_TRUE(socket.is_open()) << socket.handshake();
+    socket.send("hello");
+    EXPECT_EQ(socket.receive()->content, "hello");
+    socket.close();
+    app_->advance(seconds(1));
+    const CapturedSpan& found =
+        span(protocol == TestProtocol::http1 ? "GET /socket" : "CONNECT /socket");
+    EXPECT_EQ(found.kind, trace::SpanKind::server);
+    EXPECT_EQ(found.attribute("http.response.status_code"),
+              protocol == TestProtocol::http1 ? "101" : "200");
+    EXPECT_FALSE(found.failed());
+    for (const CapturedSpan& each : app_->spans().all()) {
+      if (each.name == "message") EXPECT_LE(each.ended, found.ended) << "after its parent";
+    }
+  }
 }
 
 TEST_F(TelemetryTest, a_client_that_leaves_ends_the_spans_of_its_request) {
