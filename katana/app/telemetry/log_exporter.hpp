@@ -35,7 +35,7 @@ class LogQueue {
   void put(Bytes records);
   // The oldest records, at most that many; `count` becomes how many they are.
   std::string take(std::size_t& count);
-  std::size_t size() const;
+  std::size_t size() const;  // records that wait
   // Records without room since the last call.
   std::uint64_t take_dropped() noexcept { return dropped_.exchange(0, std::memory_order_relaxed); }
   // Drops later records without counting them: the exporter has ended.
@@ -54,8 +54,9 @@ class LogQueue {
 // The output of a log that fills the queue. Its records are those of `level` and above.
 log::SinkOptions otlp_output(std::shared_ptr<LogQueue> queue, log::Level level);
 
+// How often and how much is sent.
 struct LogExporterOptions {
-  OtlpSenderOptions sender = {};
+  OtlpSenderOptions sender = {};        // of the signal
   Duration interval = seconds(1);       // between two looks at the queue
   std::size_t batch_records_max = 512;  // of one export
 };

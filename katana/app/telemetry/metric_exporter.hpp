@@ -24,8 +24,9 @@
 
 namespace katana::app {
 
+// How often metrics are sent, and in which form.
 struct MetricExporterOptions {
-  OtlpSenderOptions sender = {};
+  OtlpSenderOptions sender = {};  // of the signal
   otlp::MetricsEncoderOptions encoder = {};
   Duration interval = seconds(60);              // between two exports
   std::function<std::uint64_t()> wall_ns = {};  // since 1970

@@ -28,6 +28,7 @@
 
 namespace katana::app {
 
+// The collector of one signal, and how it is asked.
 struct OtlpSenderOptions {
   std::string signal = "spans";                                   // as the log calls the items
   std::string url = {};                                           // whole, with /v1/traces

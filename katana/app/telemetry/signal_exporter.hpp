@@ -25,6 +25,7 @@ class SignalExporter {
   virtual void finish() = 0;
   // Counts what is left as dropped. run() has ended, or its task is destroyed.
   virtual void drop_rest() noexcept = 0;
+  // It has the counts of the signal.
   virtual const OtlpSender& sender() const noexcept = 0;
 };
 

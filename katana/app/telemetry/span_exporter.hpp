@@ -26,7 +26,7 @@ namespace katana::app {
 
 // How often and how much is sent.
 struct SpanExporterOptions {
-  OtlpSenderOptions sender = {};
+  OtlpSenderOptions sender = {};       // of the signal
   Duration interval = seconds(5);      // a span waits so long for a full batch
   std::size_t batch_spans_max = 512;   // of one export
   std::size_t queue_spans_max = 8192;  // that wait, with those that are being sent

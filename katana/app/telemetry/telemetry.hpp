@@ -1,5 +1,6 @@
-// Telemetry of a program: each request is a span, with those of its statements and its own below
-// it, and a collector gets them by OTLP. Described in the guide telemetry.md.
+// Telemetry of a program: its traces, its metrics and its log go to a collector by OTLP. Each
+// request is a span. Statements and spans of the program are below it. The guide telemetry.md has
+// more.
 //
 //   app.use(app::telemetry());
 //

@@ -42,27 +42,27 @@ KATANA_DESCRIBE_ENUM(TelemetryHistograms, exponential, explicit_bounds)
 
 // `telemetry.metrics`.
 struct TelemetryMetricsSettings {
-  bool enabled = true;
-  Duration interval = seconds(60);
-  TelemetryTemporality temporality = TelemetryTemporality::cumulative;
-  TelemetryHistograms histograms = TelemetryHistograms::exponential;
+  bool enabled = true;              // false: /metrics alone has them
+  Duration interval = seconds(60);  // between two exports
+  TelemetryTemporality temporality = TelemetryTemporality::cumulative;  // of counts
+  TelemetryHistograms histograms = TelemetryHistograms::exponential;    // of durations
 };
 
 // `telemetry.logs`.
 struct TelemetryLogsSettings {
-  bool enabled = true;
-  std::string level = "info";
-  Duration interval = seconds(1);
-  std::uint32_t batch_records_max = 512;
-  std::uint32_t queue_records_max = 8192;
+  bool enabled = true;                     // false: the outputs of `log` alone have them
+  std::string level = "info";              // the lowest that is sent
+  Duration interval = seconds(1);          // a record waits so long for a full batch
+  std::uint32_t batch_records_max = 512;   // of one export
+  std::uint32_t queue_records_max = 8192;  // that wait for the collector
 };
 
 // `telemetry`. Variables OTEL_… go before it: see otel_variables.hpp.
 struct TelemetrySettings {
   bool enabled = true;
-  bool traces = true;
-  TelemetryMetricsSettings metrics = {};
-  TelemetryLogsSettings logs = {};
+  bool traces = true;                              // false: no span is recorded
+  TelemetryMetricsSettings metrics = {};           // sent beside /metrics
+  TelemetryLogsSettings logs = {};                 // sent beside the outputs of `log`
   std::string endpoint = "http://localhost:4318";  // /v1/traces, /v1/metrics and /v1/logs are added
   std::vector<std::string> headers = {};           // "name=value"; not shown
   Duration timeout = seconds(10);

@@ -39,10 +39,11 @@ enum class Temporality : std::uint8_t {
 // How log histograms are sent.
 enum class HistogramForm : std::uint8_t { exponential, explicit_bounds };
 
+// The form of all messages of an encoder.
 struct MetricsEncoderOptions {
-  Temporality temporality = Temporality::cumulative;
-  HistogramForm histograms = HistogramForm::exponential;
-  std::uint64_t started_ns = 0;                 // of the program, since 1970
+  Temporality temporality = Temporality::cumulative;      // of counters and histograms
+  HistogramForm histograms = HistogramForm::exponential;  // of log histograms
+  std::uint64_t started_ns = 0;                           // of the program, since 1970
   std::size_t message_bytes_max = 1024 * 1024;  // a message ends with the series that exceeds it
 };
 
