@@ -489,6 +489,16 @@ class FamiliesTest(Folder):
                           "docs/reference/metrics.md: katana_up is missing"])
         self.assertNotIn("katana_lost", families.others(self.root, files, {"katana_lost_total"}))
 
+    def test_families_whose_names_end_with_a_signal_are_found_in_the_sources(self):
+        files = self.write({"katana/app/fates.cpp": """\
+            std::string name = "katana_sent_" + sender.signal();
+            const char* const help = sender.signal() == "spans" ? "Spans." : "Records.";
+            return {.name = name, .help = help, .labels = {"outcome"}};
+        """})
+        self.assertEqual(families.registered(self.root, files),
+                         {"katana_sent_spans_total": ("counter", "outcome", "Spans."),
+                          "katana_sent_log_records_total": ("counter", "outcome", "Records.")})
+
 
 class NavigationTest(Folder):
     def test_a_guide_that_is_not_named_is_listed_and_a_name_without_a_page_is_a_mistake(self):

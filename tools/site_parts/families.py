@@ -6,6 +6,12 @@ from . import markdown, messages
 
 DECLARED = re.compile(rf'"((?:katana|process)_[a-z0-9_]*[a-z0-9])"\s*,\s*(?:\.help\s*=\s*)?({messages.LITERAL})'
                       r'(,\s*false\b|,\s*true\b)?(?:,\s*\.unit\s*=\s*"\w+")?(?:,\s*\.labels\s*=\s*{([^}]*)})?')
+# A family for each signal of OTLP: the source has the prefix, and behind it a choice of the help by signal.
+BY_SIGNAL = re.compile(r'"(katana_\w+_)" \+ sender\.signal\(\);')
+CHOICE = re.compile(rf'(?:signal\(\) == "([\w ]+)"\s*\?|:)\s*({messages.LITERAL})')
+LABELS = re.compile(r"\.labels = {([^}]*)}")
+LAST_SIGNAL = "log records"  # the one that the choice does not name
+AFTER = 600  # characters behind the prefix, where the choice and the labels stand
 BEFORE = 200  # characters in front of a name, where the kind of its family stands
 
 
@@ -26,6 +32,19 @@ def registered(root, files):
             name = match[1] + ("_total" if kind == "counter" else "")
             labels = ", ".join(re.findall(r'"(\w+)"', match[4] or ""))
             result[name] = (kind, labels, messages.text_of(match[2]))
+        result |= by_signal(text)
+    return result
+
+
+def by_signal(text):
+    """name -> row of the counters of a source whose names end with a signal of OTLP."""
+    result = {}
+    for match in BY_SIGNAL.finditer(text):
+        behind = text[match.end():match.end() + AFTER].partition("\n}")[0]
+        labels = ", ".join(re.findall(r'"(\w+)"', LABELS.search(behind)[1]))
+        for signal, words in CHOICE.findall(behind):
+            name = f"{match[1]}{(signal or LAST_SIGNAL).replace(' ', '_')}_total"
+            result[name] = ("counter", labels, messages.text_of(words))
     return result
 
 
