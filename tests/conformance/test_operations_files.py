@@ -1,4 +1,4 @@
-"""The files for operators: rules, their tests, runbooks and the dashboard agree with one another and with the metrics."""
+"""Files for operators: rules, their tests, runbooks and the dashboard agree with one another and with the metrics."""
 import json
 import pathlib
 import re
@@ -194,7 +194,8 @@ def test_panels_do_not_overlap():
 
 
 def test_promtool_accepts_every_expression_of_the_dashboard(tmp_path):
-    expressions = [target["expr"].replace("$__rate_interval", "5m") for panel in panels() for target in panel["targets"]]
+    expressions = [target["expr"].replace("$__rate_interval", "5m")
+                   for panel in panels() for target in panel["targets"]]
     path = tmp_path / "panels.yaml"
     path.write_text(yaml.safe_dump({"groups": [{"name": "panels", "rules": [
         {"record": f"panel:{index}", "expr": expression} for index, expression in enumerate(expressions)]}]}))
