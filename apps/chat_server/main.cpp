@@ -13,6 +13,7 @@
 #include "apps/command_line.hpp"
 #include "katana/base/system/cpus.hpp"
 #include "katana/base/system/printing.hpp"
+#include "katana/base/text/short_number.hpp"
 #include "katana/http/server/http_server.hpp"
 #include "katana/http/server/operations.hpp"
 #include "katana/observe/log/log.hpp"
@@ -298,9 +299,9 @@ int serve(const Flags& flags, const server::EngineChoice& engine,
            log::field("reactors", flags.threads));
   // For scripts, which read the port; where the log stands too, its line is enough.
   if (!log.enabled(log::Level::info) || !same_output(STDOUT_FILENO, STDERR_FILENO)) {
-    print_soon(STDOUT_FILENO,
-               fmt::format("{}: listening on {} (engine {}, {} reactors) in {:.2g} ms\n", program,
-                           server.url(), server::engine_name(engine.kind), flags.threads, took_ms));
+    print_soon(STDOUT_FILENO, fmt::format("{}: listening on {} (engine {}, {} reactors) in {} ms\n",
+                                          program, server.url(), server::engine_name(engine.kind),
+                                          flags.threads, short_number(took_ms)));
   }
 
   const chat::ChatReport report = server.run();

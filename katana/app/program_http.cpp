@@ -19,6 +19,7 @@
 #include "katana/app/security.hpp"
 #include "katana/app/server_options.hpp"
 #include "katana/base/system/printing.hpp"
+#include "katana/base/text/short_number.hpp"
 #include "katana/http/forms/form.hpp"
 #include "katana/http/handlers/built_service.hpp"
 #include "katana/http/server/engines.hpp"
@@ -29,7 +30,7 @@ namespace katana::app {
 namespace {
 
 std::string gibibytes_of(std::size_t bytes) {
-  return fmt::format("{:.2g} GiB", static_cast<double>(bytes) / (1024.0 * 1024.0 * 1024.0));
+  return short_number(static_cast<double>(bytes) / (1024.0 * 1024.0 * 1024.0)) + " GiB";
 }
 
 // Says how far a function that adds routes came before it threw.
@@ -222,11 +223,12 @@ void Program::on_certificates(const Result<std::vector<std::string>>& reloaded) 
 }
 
 void Program::on_drain() {
-  const double seconds = static_cast<double>(settings()->http.drain_timeout.ns) / 1e9;
+  const std::string seconds =
+      short_number(static_cast<double>(settings()->http.drain_timeout.ns) / 1e9, 3);
   switch (server_ ? server_->ended_by() : 0) {
-    case SIGTERM: logger_.info("SIGTERM received: draining for up to {:.3g} s", seconds); break;
-    case SIGINT: logger_.info("SIGINT received: draining for up to {:.3g} s", seconds); break;
-    default: logger_.info("shutdown requested: draining for up to {:.3g} s", seconds);
+    case SIGTERM: logger_.info("SIGTERM received: draining for up to {} s", seconds); break;
+    case SIGINT: logger_.info("SIGINT received: draining for up to {} s", seconds); break;
+    default: logger_.info("shutdown requested: draining for up to {} s", seconds);
   }
   for (const auto& part : parts_.all() | std::views::reverse) part->drain();
   tell_manager(manager_.stopping("finishing what is in flight"));

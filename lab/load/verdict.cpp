@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "katana/base/text/short_number.hpp"
+
 namespace katana::load {
 namespace {
 
@@ -49,14 +51,14 @@ void judge_lag(const LoadPlan& plan, const RunResult& result, Verdict& verdict) 
   const std::int64_t latency_p999 = result.total.latency.percentile_ns(99.9);
   if (lag_p99 > plan.send_lag_max.ns) {
     verdict.void_reasons.push_back(
-        fmt::format("1 % of the requests were sent {:.3g} ms or more after they could have been "
-                    "(limit {:.3g} ms)",
-                    ms(lag_p99), ms(plan.send_lag_max.ns)));
+        fmt::format("1 % of the requests were sent {} ms or more after they could have been "
+                    "(limit {} ms)",
+                    short_number(ms(lag_p99), 3), short_number(ms(plan.send_lag_max.ns), 3)));
   } else if (lag_p999 > plan.send_lag_max.ns && lag_p999 > latency_p999 / 2) {
     verdict.void_reasons.push_back(
-        fmt::format("the latency's tail is the generator's own: send lag p99.9 is {:.3g} ms, "
-                    "latency p99.9 is {:.3g} ms",
-                    ms(lag_p999), ms(latency_p999)));
+        fmt::format("the latency's tail is the generator's own: send lag p99.9 is {} ms, "
+                    "latency p99.9 is {} ms",
+                    short_number(ms(lag_p999), 3), short_number(ms(latency_p999), 3)));
   }
 }
 

@@ -24,6 +24,7 @@ namespace katana::app {
 
 class ExporterThread {
  public:
+  // One for each signal that is sent.
   using Exporters = std::vector<std::unique_ptr<SignalExporter>>;
 
   // Runs until stop(), or its destructor.

@@ -26,8 +26,8 @@ namespace katana::app {
 
 // How often metrics are sent, and in which form.
 struct MetricExporterOptions {
-  OtlpSenderOptions sender = {};  // of the signal
-  otlp::MetricsEncoderOptions encoder = {};
+  OtlpSenderOptions sender = {};                // of the signal
+  otlp::MetricsEncoderOptions encoder = {};     // the form of messages
   Duration interval = seconds(60);              // between two exports
   std::function<std::uint64_t()> wall_ns = {};  // since 1970
 };

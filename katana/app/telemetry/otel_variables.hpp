@@ -43,18 +43,18 @@ using Variables = std::function<const char*(const char* name)>;
 
 // Where the exports of one signal go, and how.
 struct SignalTarget {
-  std::string url;  // whole
-  std::vector<std::string> headers;
-  Duration timeout;
-  TelemetryCompression compression;
+  std::string url;                   // whole
+  std::vector<std::string> headers;  // "name=value"
+  Duration timeout;                  // of one attempt
+  TelemetryCompression compression;  // of the body
 };
 
 // Settings, as the environment wants them.
 struct EffectiveTelemetry {
-  TelemetrySettings settings;  // those given, but what variables say otherwise
-  SignalTarget traces = {};
-  SignalTarget metrics = {};
-  SignalTarget logs = {};
+  TelemetrySettings settings;           // those given, but what variables say otherwise
+  SignalTarget traces = {};             // of spans
+  SignalTarget metrics = {};            // of what the registry holds
+  SignalTarget logs = {};               // of log records
   std::vector<std::string> notes = {};  // values that are wrong, each with the remedy
 };
 

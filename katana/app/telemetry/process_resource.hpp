@@ -19,7 +19,7 @@ namespace katana::app {
 
 // Where it is read from.
 struct ProcessSources {
-  Variables variables = {};
+  Variables variables = {};  // of the environment
   // The first 64 KiB of a file; empty: it cannot be read.
   std::function<std::string(const char* path)> file = {};
 };

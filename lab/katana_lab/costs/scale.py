@@ -242,7 +242,7 @@ def tables(measured, scenario):
     lines += [f"| `{name}` | {number(value)} |" for name, value in inputs.items()]
     lines += ["", "Chosen (`--set NAME=VALUE`):", "", "| scenario | value |", "| --- | ---: |"]
     lines += [f"| `{field.name}` | {number(getattr(scenario, field.name))} |" for field in dataclasses.fields(scenario)]
-    lines += ["", "What each has to bear, the fullest first; the last column is how many times as many connections it "
+    lines += ["", "The load of each, the fullest first; the last column is how many times as many connections it "
               "would bear:", "", "| resource | used | limit | share | connections |",
               "| --- | ---: | ---: | ---: | ---: |"]
     for need in needs(inputs, scenario):
@@ -255,7 +255,7 @@ def tables(measured, scenario):
     full, resumed = (dataclasses.replace(scenario, tickets_share=share) for share in (0.0, 1.0))
     lines += ["", "| | |", "| --- | ---: |",
               f"| connections of a machine | {number(on_each)} |",
-              f"| memory of a member | {number(member_bytes(inputs, scenario))} octets |",
+              f"| memory of a member | {number(member_bytes(inputs, scenario))} bytes |",
               f"| processes with members of a room | {servers_of_room(scenario):.1f} |",
               f"| messages said, deliveries, both a second | {number(found['said'])}, {number(found['deliveries'])} |",
               f"| messages that machines get from NATS, a second | {number(found['received'])} |",
@@ -266,7 +266,7 @@ def tables(measured, scenario):
               f"| a rolling restart of all machines | {number(seconds / 60)} minutes |",
               f"| in it, the fullest machine beside the average | {most:.2f} |",
               f"| in it, reconnects of a client | {moves:.2f} |"]
-    lines += ["", "What else may be chosen, and the two fullest resources then:", "",
+    lines += ["", "Other choices, and the two fullest resources then:", "",
               "| scenario | fullest | second |", "| --- | --- | --- |"]
     for name, changes in VARIANTS:
         first, second = needs(inputs, dataclasses.replace(scenario, **changes))[:2]
