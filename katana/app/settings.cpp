@@ -2,16 +2,15 @@
 
 #include "katana/app/settings_descriptions.hpp"
 
-namespace katana {
-
-std::optional<app::ConsoleLog> TextForm<app::ConsoleLog>::parse(Bytes text) noexcept {
+std::optional<katana::app::ConsoleLog> katana::TextForm<katana::app::ConsoleLog>::parse(
+    Bytes text) noexcept {
   if (text == "text" || text == "true") return app::ConsoleLog::text;
   if (text == "json") return app::ConsoleLog::json;
   if (text == "off" || text == "false") return app::ConsoleLog::off;
   return std::nullopt;
 }
 
-Bytes TextForm<app::ConsoleLog>::write(app::ConsoleLog console) noexcept {
+katana::Bytes katana::TextForm<katana::app::ConsoleLog>::write(app::ConsoleLog console) noexcept {
   switch (console) {
     case app::ConsoleLog::off: return "off";
     case app::ConsoleLog::text: return "text";
@@ -19,8 +18,6 @@ Bytes TextForm<app::ConsoleLog>::write(app::ConsoleLog console) noexcept {
   }
   return "off";
 }
-
-}  // namespace katana
 
 KATANA_APP_GROUPS_(KATANA_CONFIG_DEFINE_GROUP)
 

@@ -1,9 +1,9 @@
 #include "katana/app/telemetry/process_resource.hpp"
 
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <fstream>
@@ -39,12 +39,15 @@ Bytes id_in(Bytes line) noexcept {
   return {};
 }
 
-// The names of conventions for machines (host.arch).
-Bytes arch_name(Bytes machine) noexcept {
-  if (machine == "x86_64") return "amd64";
-  if (machine == "aarch64") return "arm64";
-  return machine;
-}
+// The processor that the program was compiled for, by the names of the conventions (host.arch).
+constexpr Bytes arch =
+#if defined(__x86_64__)
+    "amd64";
+#elif defined(__aarch64__)
+    "arm64";
+#else
+    "";
+#endif
 
 void add_kubernetes(otlp::Resource& resource, const ProcessSources& sources, Bytes host) {
   const auto variable = [&](const char* name) {
@@ -85,17 +88,16 @@ std::string container_id(Bytes cgroup, Bytes mounts) {
 }
 
 void add_process_attributes(otlp::Resource& resource, const ProcessSources& sources) {
-  utsname system{};
-  if (::uname(&system) == 0) {
-    resource.set("host.name", system.nodename);
-    resource.set("host.arch", arch_name(system.machine));
-  }
+  std::array<char, 256> host{};  // Linux has names of 64 bytes at most
+  if (::gethostname(host.data(), host.size() - 1) != 0) host[0] = '\0';
+  resource.set("host.name", host.data());
+  resource.set("host.arch", arch);
   resource.set("os.type", "linux");
   resource.set("process.pid", std::to_string(::getpid()));
   resource.set("process.executable.name", program_invocation_short_name);
   resource.set("container.id", container_id(sources.file("/proc/self/cgroup"),
                                             sources.file("/proc/self/mountinfo")));
-  add_kubernetes(resource, sources, system.nodename);
+  add_kubernetes(resource, sources, host.data());
 }
 
 }  // namespace katana::app
