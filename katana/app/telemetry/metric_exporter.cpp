@@ -46,8 +46,10 @@ Task<void> MetricExporter::run() {
   if (drain_ != Drain::none) co_await export_now();
 }
 
-// Until then, or a call of drain() or finish().
+// Until then, or a call of drain() or finish(). One that came during an export has set the event,
+// too, and is not waited for.
 Task<void> MetricExporter::wait_until(Instant due) {
+  if (drain_ == Drain::wanted || sender_.is_finishing()) co_return;
   changed_.reset();
   if (now() < due) (void)co_await net::with_timeout(until_set(changed_), due - now());
 }

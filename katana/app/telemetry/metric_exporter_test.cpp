@@ -121,6 +121,17 @@ TEST_F(MetricExporterTest, a_drain_sends_at_once_and_the_end_sends_what_came_aft
               HasSubstr(std::string("\x31\x02\0\0\0\0\0\0\0", 9)));
 }
 
+TEST_F(MetricExporterTest, a_drain_during_an_export_is_not_lost) {
+  start();
+  collector_->delay(seconds(2));
+  server_.advance(seconds(61));
+  ASSERT_EQ(exports(), 1u);
+  EXPECT_EQ(counted(OtlpFate::sent), 0u) << "it is under way";
+  server_.get("/drain");
+  server_.advance(seconds(6));
+  EXPECT_EQ(exports(), 2u);
+}
+
 TEST_F(MetricExporterTest, a_program_that_did_not_serve_sends_nothing_at_its_end) {
   start();
   server_.get("/finish");

@@ -158,8 +158,8 @@ void TelemetryPart::judge(std::vector<InsecureSetting>& findings) const {
                         url.find("//[::1]") != std::string::npos;
   if (url.starts_with("http:") && !is_local) {
     findings.push_back({"telemetry.endpoint", "http://…",
-                        "paths, addresses of clients and the headers go to the collector without "
-                        "TLS",
+                        "paths, addresses of clients, the log and the headers go to the collector "
+                        "without TLS",
                         "write https://, or run a collector on this machine"});
   }
   if (settings().tls.dangerously_accept_any_certificate) {
