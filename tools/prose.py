@@ -238,6 +238,9 @@ def main(arguments):
     found = 0
     for name in arguments:
         path = Path(name).resolve()
+        if not path.is_file():
+            print(f"{name}: there is no such file", file=sys.stderr)
+            return 2
         for line, rule, words, remedy in mistakes(str(path.relative_to(root)), path.read_text(errors="replace")):
             found += 1
             print(f"{name}:{line}: {rule}: '{words}'. {remedy}.")

@@ -51,18 +51,7 @@ class RawServer {
 };
 
 template <class Form>
-class EngineBreaks : public EngineTest<Form> {
- protected:
-  // Tells whether the engine sleeps: nothing is to happen for so long.
-  template <class TestServer>
-  static void expect_rest(TestServer& server) {
-    server.engine.turn(milliseconds(50));
-    server.engine.turn(milliseconds(50));
-    const Instant start = server.engine.now();
-    server.engine.turn(milliseconds(30));
-    EXPECT_GE(server.engine.now() - start, milliseconds(29));
-  }
-};
+class EngineBreaks : public EngineTest<Form> {};
 TYPED_TEST_SUITE_P(EngineBreaks);
 
 #define KATANA_CASE(name) TYPED_TEST_P(EngineBreaks, name)

@@ -94,7 +94,7 @@ class Client {
   int fd_;
 };
 
-// What the engine calls. Notes everything; does what its test says.
+// The sink that the engine calls: it notes every call and runs the actions of its test.
 template <template <class> class EngineOf>
 class Server {
  public:
@@ -169,7 +169,7 @@ template <class Form>
 class EngineTest : public testing::Test {
  protected:
   using TestServer = Server<Form::template Engine>;
-  // Of each peer after it was accepted, because the accept does not tell.
+  // Whether the engine asks a socket for its address after the accept, which did not tell it.
   static constexpr bool asks_peers = requires { Form::asks_peers; };
 
   void SetUp() override {
@@ -178,12 +178,12 @@ class EngineTest : public testing::Test {
     }
   }
 
-  // Turns until it is true; false when it does not become so in ten seconds.
+  // Turns until it is true; false when it does not become so in a minute, however busy the machine.
   template <class AnyServer, class Condition>
   static bool until(AnyServer& server, Condition condition) {
     const Instant start = server.engine.now();
     while (!condition()) {
-      if (server.engine.now() - start > seconds(10)) return false;
+      if (server.engine.now() - start > seconds(60)) return false;
       server.engine.turn(milliseconds(10));
     }
     return true;
@@ -193,8 +193,32 @@ class EngineTest : public testing::Test {
   static void turn_a_little(AnyServer& server) {
     for (int count = 0; count < 5; ++count) server.engine.turn(milliseconds(2));
   }
-  // A client whose link is accepted; it has said `text`, which is delivered unless the link is
-  // paused: some engines take a turn more for it.
+  // Turns until `progress()` stays the same for longer than an acknowledgement is delayed (40 ms),
+  // and returns that value. A client that reads nothing can still make room that long.
+  template <class AnyServer, class Progress>
+  static auto until_it_rests(AnyServer& server, Progress progress) {
+    auto rests_at = progress();
+    for (Instant since = server.engine.now(); server.engine.now() - since < milliseconds(100);) {
+      server.engine.turn(milliseconds(10));
+      if (progress() == rests_at) continue;
+      rests_at = progress();
+      since = server.engine.now();
+    }
+    return rests_at;
+  }
+  // The engine sleeps: among a few turns is one that waits its time out. Completions that come late
+  // may end those before it; an engine that spins waits in none.
+  template <class AnyServer>
+  static void expect_rest(AnyServer& server) {
+    for (int count = 0; count < 20; ++count) {
+      const Instant start = server.engine.now();
+      server.engine.turn(milliseconds(30));
+      if (server.engine.now() - start >= milliseconds(29)) return;
+    }
+    ADD_FAILURE() << "each of 20 turns ended before its time";
+  }
+  // A client whose link is accepted and that has sent `text`. The text is delivered unless the link
+  // is paused; some engines take a turn more for it.
   static std::unique_ptr<Client> connect(TestServer& server, std::uint16_t port,
                                          std::string_view text) {
     const std::size_t before = server.links.size();

@@ -327,14 +327,13 @@ TEST_F(OutageTest, a_write_that_was_sent_to_a_server_that_stops_has_an_unknown_o
 }
 
 TEST_F(OutageTest, the_deadline_of_the_caller_holds_as_well) {
-  Client redis = client_of(server);
+  Options options = options_for(server.url());
+  options.timeout = options.stalled_after = seconds(600);  // run() fails long before
+  Client redis = client_of(std::move(options));
   EXPECT_EQ(run(wait(redis.ping())), true);
   server.pause();
-  const Instant since = reactor().now();
   const auto late = run(net::with_timeout(wait(redis.get("k")), milliseconds(50)));
-  // Of the two the call notices first, and the timeout ends it without a call.
   EXPECT_FALSE(late && late->has_value());
-  EXPECT_LT(reactor().now() - since, seconds(2));
   server.go_on();
 }
 

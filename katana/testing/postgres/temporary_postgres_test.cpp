@@ -147,7 +147,7 @@ TEST_F(TemporaryPostgresTest, a_request_that_waits_for_the_lock_of_one_that_slee
   EXPECT_EQ(first.reply().content(), "1");
   EXPECT_EQ(second.reply().content(), "2");
   EXPECT_EQ(other.reply().content(), "1");
-  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(20));
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(60));
 }
 
 TEST_F(TemporaryPostgresTest, a_program_with_a_queue_answers_and_works_its_jobs) {
@@ -168,7 +168,7 @@ TEST_F(TemporaryPostgresTest, a_program_with_a_queue_answers_and_works_its_jobs)
   app.advance(seconds(60));
   EXPECT_EQ(letters_sent, 3) << app.log().describe();
   EXPECT_EQ(app.stop().tasks_cancelled, 0u);
-  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(20));
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(55));
 }
 
 TEST_F(TemporaryPostgresTest, a_failed_job_of_one_instance_is_tried_again_by_its_lock) {

@@ -77,13 +77,11 @@ TEST_F(RedisRateLimitTest, an_outage_is_asked_of_by_one_request_at_a_time_and_en
   RedisRateLimit here{client, 0.01, 20};
   server.kill();
   EXPECT_FALSE(take(here, "ada").is_known);
-  const Instant began = reactor().now();
   int known_at_once = 0;
   for (int each = 0; each < 1000; ++each) {
     known_at_once += here.look("ada", reactor().now()).has_value() ? 1 : 0;
   }
   EXPECT_GE(known_at_once, 999) << "nobody waits for a server that is down";
-  EXPECT_LT(reactor().now() - began, seconds(1));
   server.start();
   ASSERT_TRUE(redis::turn_until(reactor(), [&] { return take(here, "ada").is_known; }));
 }

@@ -1,5 +1,5 @@
-// What is io_uring's own: rings that run out, late completions, output that outlives its link, and
-// what a request costs.
+// Tests of io_uring alone: rings that run out, late completions, output that outlives its link, and
+// the system calls of a request.
 #include "katana/net/engine/uring/uring_engine.hpp"
 
 #include <sys/utsname.h>
@@ -39,6 +39,19 @@ class UringEngineTest : public EngineTest<Default> {
     EXPECT_EQ(result, Sent::pending);
     return sent;
   }
+  // The last bytes of the link wait in a block of the engine: its client does not read.
+  static void get_stuck(Rings& server, Link link) {
+    const std::string text(1000, 's');
+    // Small pieces until one is under way and stays there.
+    do {
+      Sent result = Sent::completed;
+      while (result == Sent::completed) {
+        server.send(link, text, &result);
+        for (int count = 0; count < 3; ++count) server.engine.turn(Duration{});
+      }
+    } while (until_it_rests(server, [&] { return server.engine.outputs_under_way(); }) == 0);
+    EXPECT_EQ(server.engine.outputs_under_way(), 1u);
+  }
 };
 
 // ---- what it costs ----
@@ -72,13 +85,16 @@ TEST_F(UringEngineTest, a_connection_with_one_request_costs_getpeername_and_the_
   Client client(port);
   client.send("question");
   system_calls = {};
-  const int before = server.turns;
+  int turns_with_work = 0;  // on a busy machine there are others, which wait in vain
   ASSERT_TRUE(until(server, [&] {
+    const Instant start = server.engine.now();
+    server.engine.turn(milliseconds(10));
+    if (server.engine.now() - start < milliseconds(10)) ++turns_with_work;
     client.receive();
     return client.saw_end;
   }));
   EXPECT_EQ(client.received, "answer");
-  EXPECT_LE(server.turns - before, 4);  // accept; receive; send and close; one in which it is seen
+  EXPECT_LE(turns_with_work, 4);  // accept; receive; send and close; one in which it is seen
   EXPECT_EQ(system_calls.send + system_calls.accept + system_calls.option, 0u);
   EXPECT_EQ(system_calls.peer, 1u);
 }
@@ -105,7 +121,7 @@ TEST_F(UringEngineTest, memory_is_what_was_asked_for) {
   EXPECT_LT(small.engine.memory_used(), 512u * 1024);
   EXPECT_LT(large.engine.memory_used(), 8u * 1024 * 1024);
   EXPECT_GT(large.engine.memory_used(), small.engine.memory_used());
-  // What may be held for links that pause.
+  // The buffers of links that pause count, too.
   EXPECT_LT(small.engine.memory_bytes(), 1024u * 1024);
   EXPECT_LT(large.engine.memory_bytes(), 80u * 1024 * 1024);
 }
@@ -188,8 +204,8 @@ bool is_kernel_at_least(int major, int minor) {
   return std::pair(has_major, has_minor) >= std::pair(major, minor);
 }
 
-// Deliveries in one turn to many links whose peers had sent before it: the most of some turns,
-// because the network is free to take its time.
+// Many clients send, then the engine turns once: how many deliveries has that turn? The most of
+// some turns counts, because the network is free to take its time.
 TEST_F(UringEngineTest, what_came_together_is_told_in_one_turn) {
   constexpr std::size_t links = 60;  // one call brings 20 since Linux 6.13
   const auto most_of_a_turn = [](const UringRules& rules) {
@@ -316,7 +332,7 @@ TEST_F(UringEngineTest,
   }
 }
 
-// What a link gets is what its peer sent, however links, sizes, pauses and rings mix.
+// A link receives exactly the bytes of its client, however links, sizes, pauses and rings mix.
 TEST_F(UringEngineTest, streams_of_many_links_do_not_mix) {
   for (const UringOptions& options :
        {default_rings, whole_buffers, tiny_rings, tiny_whole_rings, undone_rules}) {
@@ -407,9 +423,7 @@ TEST_F(UringEngineTest, what_links_hold_that_pause_one_after_another_is_bounded)
   EXPECT_EQ(server.received.size(), given);
   for (const std::string& each : got) {
     const std::size_t begin = static_cast<unsigned char>(each.front());
-    for (std::size_t at = 0; at < each.size(); ++at) {
-      ASSERT_EQ(static_cast<unsigned char>(each[at]), (begin + at) % 251) << at;
-    }
+    EXPECT_TRUE(each == std::string_view(text).substr(begin, each.size())) << begin;
   }
   EXPECT_EQ(server.engine.memory_used(), idle);
 }
@@ -500,22 +514,8 @@ TEST_F(UringEngineTest, a_drain_does_not_wait_for_more_once_the_last_link_is_clo
   EXPECT_FALSE(server.engine.accepting());
   server.engine.close(server.links[0]);
   EXPECT_TRUE(server.engine.accepting());
-  server.engine.turn(seconds(60));
-  EXPECT_FALSE(server.engine.accepting());
+  while (server.engine.accepting()) server.engine.turn(seconds(60));  // which does not wait so long
   EXPECT_LT(server.engine.now() - start, seconds(30));
-}
-
-// A link whose last words wait for a peer that does not read, in a block of the engine.
-template <class Rings>
-void get_stuck(Rings& server, Link link) {
-  const std::string text(1000, 's');
-  Sent result = Sent::completed;
-  // Small pieces until one is under way and stays there.
-  while (result == Sent::completed) {
-    server.send(link, text, &result);
-    for (int count = 0; count < 3; ++count) server.engine.turn(Duration{});
-  }
-  EXPECT_EQ(server.engine.outputs_under_way(), 1u);
 }
 
 TEST_F(UringEngineTest, a_peer_that_does_not_read_holds_a_block_for_a_while_only) {
