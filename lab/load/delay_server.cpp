@@ -28,6 +28,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/command_line.hpp"
 #include "katana/base/system/monotonic_clock.hpp"
 #include "lab/load/descriptor.hpp"
 #include "lab/load/histogram.hpp"
@@ -58,16 +59,15 @@ struct Options {
 }
 
 void describe(CLI::App& app, Options& options) {
-  app.add_option("port", options.port, "to listen on, of 127.0.0.1")
+  app.add_option("port", options.port, "port on 127.0.0.1")
       ->required()
       ->check(CLI::Range(1u, 65535u));
-  app.add_option("--delay-us", options.delay_us, "before each reply");
-  app.add_option("--slow-every", options.slow_every, "every so many-th takes --slow-us instead");
-  app.add_option("--slow-us", options.slow_us, "before the reply to such a request");
-  app.add_option("--lose-every", options.lose_every,
-                 "every so many-th connection is ended instead");
-  app.add_option("--stall-at", options.stall_at, "number of the request that stops the server");
-  app.add_option("--stall-ms", options.stall_ms, "how long it does");
+  app.add_option("--delay-us", options.delay_us, "pause before each reply, in microseconds");
+  app.add_option("--slow-every", options.slow_every, "each Nth request takes --slow-us instead");
+  app.add_option("--slow-us", options.slow_us, "pause before such a reply, in microseconds");
+  app.add_option("--lose-every", options.lose_every, "end each Nth connection in place of a reply");
+  app.add_option("--stall-at", options.stall_at, "number of the request that stalls the server");
+  app.add_option("--stall-ms", options.stall_ms, "duration of the stall, in milliseconds");
 }
 
 struct Pending {
@@ -223,17 +223,10 @@ class Server {
 }  // namespace
 
 int main(int count, char** arguments) {
-  CLI::App app("A server whose latency is known, so that a generator of load can be checked.",
-               "delay_server");
+  CLI::App app("Serve with a known latency, to check a load generator.", "delay_server");
   Options options;
   describe(app, options);
-  try {
-    app.parse(count, arguments);
-  } catch (const CLI::Success& success) {
-    return app.exit(success);
-  } catch (const CLI::ParseError& error) {
-    give_up(fmt::format("{} (see --help)", error.what()));
-  }
+  if (const auto status = command_line::parse(app, count, arguments)) return *status;
   Server server(options);
   server.run();
   server.report();

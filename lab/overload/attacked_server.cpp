@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <string>
 
+#include "apps/command_line.hpp"
 #include "katana/http/handlers/router.hpp"
 #include "katana/http/server/http_server.hpp"
 #include "katana/http/server/observability.hpp"
@@ -15,10 +16,12 @@ using namespace katana;
 int main(int argc, char** argv) {
   std::uint16_t port = 8080;
   bool limited = false;
-  CLI::App app("A server with limits by client or without, for lab/under_attack.py");
-  app.add_option("--port", port, "on 127.0.0.1; HTTPS is on the next one")->capture_default_str();
-  app.add_flag("--limited", limited, "with limits by client");
-  CLI11_PARSE(app, argc, argv);
+  CLI::App app("Serve with or without limits by client, for lab/under_attack.py.",
+               "attacked_server");
+  app.add_option("--port", port, "port on 127.0.0.1; HTTPS is on the next one")
+      ->capture_default_str();
+  app.add_flag("--limited", limited, "set limits by client");
+  if (const auto status = command_line::parse(app, argc, argv)) return *status;
 
   const auto observability = server::Observability::make();
   if (!observability) return std::puts(observability.error().describe().c_str()), 1;

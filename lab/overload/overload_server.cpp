@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <string>
 
+#include "apps/command_line.hpp"
 #include "katana/http/handlers/router.hpp"
 #include "katana/http/middleware/load_shedding.hpp"
 #include "katana/http/server/http_server.hpp"
@@ -23,7 +24,7 @@ std::uint64_t work(std::uint64_t rounds) {
   return state;
 }
 
-// So many rounds take about a microsecond here.
+// The number of rounds that take about a microsecond on this machine.
 std::uint64_t rounds_per_us() {
   constexpr std::uint64_t rounds = 5'000'000;
   const auto begin = std::chrono::steady_clock::now();
@@ -39,11 +40,11 @@ int main(int argc, char** argv) {
   std::uint16_t port = 8080;
   std::uint64_t work_us = 100;
   bool sheds = false;
-  CLI::App app("A service whose handler costs CPU time, for lab/overload.py");
-  app.add_option("--port", port, "on 127.0.0.1")->capture_default_str();
-  app.add_option("--work-us", work_us, "CPU time of a request, about")->capture_default_str();
-  app.add_flag("--shed", sheds, "refuse what cannot be answered in time: load_shedding()");
-  CLI11_PARSE(app, argc, argv);
+  CLI::App app("Serve a handler that costs CPU time, for lab/overload.py.", "overload_server");
+  app.add_option("--port", port, "port on 127.0.0.1")->capture_default_str();
+  app.add_option("--work-us", work_us, "CPU time of a request, approximate")->capture_default_str();
+  app.add_flag("--shed", sheds, "refuse requests that cannot be answered in time: load_shedding()");
+  if (const auto status = command_line::parse(app, argc, argv)) return *status;
 
   const std::uint64_t rounds = work_us * rounds_per_us();
   Router router;

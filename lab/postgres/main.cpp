@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <map>
 
+#include "apps/command_line.hpp"
 #include "lab/postgres/point_reads.hpp"
 
 namespace {
@@ -39,16 +40,21 @@ int main(int argc, char** argv) {
       {"libpq_pipeline", read_by_libpq_pipeline},
       {"libpq_blocking", read_by_libpq_blocking}};
   PointReads options;
-  CLI::App app("Reads rows of PostgreSQL by primary key, and prints how many");
-  app.add_option("--client", options.client)->required()->check(CLI::IsMember(clients));
-  app.add_option("--folder", options.folder, "of the server's Unix socket")->required();
-  app.add_option("--port", options.port)->required();
-  app.add_option("--database", options.database)->capture_default_str();
+  CLI::App app("Read rows of PostgreSQL by primary key, and print how many.",
+               "postgres_point_reads");
+  app.add_option("--client", options.client, "library that reads")
+      ->required()
+      ->check(CLI::IsMember(clients));
+  app.add_option("--folder", options.folder, "folder of the server's Unix socket")->required();
+  app.add_option("--port", options.port, "number in the socket's name")->required();
+  app.add_option("--database", options.database, "name of the database")->capture_default_str();
   app.add_option("--callers", options.callers, "reads in flight")->check(CLI::Range(1, 10'000));
-  app.add_option("--connections", options.connections)->check(CLI::Range(1, 100));
-  app.add_option("--seconds", options.seconds)->check(CLI::PositiveNumber);
+  app.add_option("--connections", options.connections, "connections to the server")
+      ->check(CLI::Range(1, 100));
+  app.add_option("--seconds", options.seconds, "duration of the measurement")
+      ->check(CLI::PositiveNumber);
   app.add_option("--rows", options.rows, "ids go from 1 to this")->check(CLI::PositiveNumber);
-  CLI11_PARSE(app, argc, argv);
+  if (const auto status = command_line::parse(app, argc, argv)) return *status;
   const std::uint64_t queries = clients.at(options.client)(options, begin);
   std::printf("{\"queries\":%llu,\"elapsed_s\":%.6f,\"cpu_s\":%.6f}\n",
               static_cast<unsigned long long>(queries), now_s() - begun_s, cpu_s() - begun_cpu_s);

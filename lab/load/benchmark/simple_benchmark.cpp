@@ -9,6 +9,7 @@
 #include <cstring>
 #include <functional>
 
+#include "apps/command_line.hpp"
 #include "katana/base/system/monotonic_clock.hpp"
 #include "lab/load/benchmark/report.hpp"
 #include "lab/load/benchmark/trial.hpp"
@@ -261,29 +262,21 @@ int run_benchmark(const Flags& flags, std::string_view command) {
 }  // namespace
 
 int main(int count, char** arguments) {
-  CLI::App app("Benchmarks a running HTTP server in about a minute and prints a Markdown report.",
+  CLI::App app("Measure a running HTTP server for about a minute, and print a Markdown report.",
                program);
   app.set_version_flag("--version", fmt::format("{} {}", program, KATANA_VERSION));
   Flags flags;
-  app.add_option("port", flags.port, "that the server listens on")
+  app.add_option("port", flags.port, "port that the server listens on")
       ->required()
       ->check(CLI::Range(1u, 65535u));
-  app.add_option("report", flags.report_file, "file to write the report to, as well");
+  app.add_option("report", flags.report_file, "also write the report to this file");
   app.add_option("--host", flags.host, "name or address of the server")->capture_default_str();
-  app.add_option("--path", flags.path, "to ask for; /plaintext or / if it is not given");
-  app.add_option("--threads", flags.threads, "of the generator")
+  app.add_option("--path", flags.path, "path of the requests (default: /plaintext, else /)");
+  app.add_option("--threads", flags.threads, "threads of the generator")
       ->check(CLI::Range(1u, 16u))
       ->capture_default_str();
-  app.add_flag("--quick", flags.quick, "a tenth of the time; for trying, not for figures");
-  try {
-    app.parse(count, arguments);
-  } catch (const CLI::Success& success) {
-    return app.exit(success);
-  } catch (const CLI::ParseError& error) {
-    std::string line = error.what();
-    std::ranges::replace(line, '\n', ' ');
-    return fail_with(2, line + " (see --help)");
-  }
+  app.add_flag("--quick", flags.quick, "take a tenth of the time; for a trial, not for figures");
+  if (const auto status = command_line::parse(app, count, arguments)) return *status;
   std::string command = "simple_benchmark";
   for (int index = 1; index < count; ++index) command.append(" ").append(arguments[index]);
   try {

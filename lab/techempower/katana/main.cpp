@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "apps/command_line.hpp"
 #include "katana/base/coroutine/when.hpp"
 #include "katana/base/values/text_form.hpp"
 #include "katana/cache.hpp"
@@ -234,13 +235,13 @@ Result<void> serve(const Flags& flags) {
 
 int main(int argc, char** argv) {
   Flags flags;
-  CLI::App app("TechEmpower's seven tests, for lab/techempower.py");
-  app.add_option("--port", flags.port, "on 127.0.0.1")->capture_default_str();
+  CLI::App app("Serve TechEmpower's seven tests, for lab/techempower.py.", "techempower");
+  app.add_option("--port", flags.port, "port on 127.0.0.1")->capture_default_str();
   app.add_option("--database", flags.database, "postgresql://…")->required();
   app.add_option("--connections", flags.connections, "to the database; default: the framework's");
   app.add_option("--reads-per-sync", flags.reads_per_sync,
                  "statements that share a sync; default: the framework's");
-  CLI11_PARSE(app, argc, argv);
+  if (const auto status = command_line::parse(app, argc, argv)) return *status;
   if (const auto served = serve(flags); !served) {
     std::fprintf(stderr, "%s\n", served.error().describe().c_str());
     return 1;
