@@ -120,7 +120,8 @@ Result<void> ApplicationJobs::start_one(Entry& entry, const ApplicationJobsPlace
   const std::uint64_t seed = place.seed ? *place.seed : draw();
   entry.runner = std::make_unique<jobs::JobRunner>(
       place.reactor, entry.job, *entry.status,
-      jobs::JobRunnerOptions{.lock = place.lock, .failures = place.failures, .seed = seed});
+      jobs::JobRunnerOptions{
+          .lock = place.lock, .failures = place.failures, .seed = seed, .tracer = place.tracer});
   entry.runner->start();
   place.logger.info("job {}: {}", job.name, job.schedule.text());
   return {};

@@ -36,6 +36,7 @@ struct ApplicationJobsPlace {
   FailureObserver* failures = nullptr;     // told of failed runs; null: none
   log::Logger logger = {};                 // of starts, ends and retries; default: discards
   std::optional<std::uint64_t> seed = {};  // of the jitter; none: by chance
+  trace::Tracer* tracer = nullptr;         // null: runs have no spans
 };
 
 class ApplicationJobs {

@@ -123,9 +123,10 @@ Result<void> ApplicationQueues::start(const DatabaseSettings& database,
     worker_->add({handler.queue, std::move(handler.handler), options});
   }
   if (auto added = add_counters(place.metrics, *queue_); !added) return added;
-  if (auto started = worker_->start(
-          place.reactor,
-          {.metrics = place.metrics, .failures = place.failures, .seed = place.seed});
+  if (auto started = worker_->start(place.reactor, {.metrics = place.metrics,
+                                                    .failures = place.failures,
+                                                    .seed = place.seed,
+                                                    .tracer = place.tracer});
       !started) {
     return started;
   }

@@ -35,6 +35,7 @@ struct ApplicationQueuesPlace {
   std::optional<std::uint64_t> seed = {};    // of jitter; none: by chance
   Duration drain_timeout = {};               // http.drain_timeout: jobs are given back before
   const DatabaseDrivers* drivers = nullptr;  // null: nothing listens for notifications
+  trace::Tracer* tracer = nullptr;           // null: attempts have no spans
 };
 
 class ApplicationQueues {

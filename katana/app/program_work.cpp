@@ -6,6 +6,7 @@
 
 #include "katana/app/program.hpp"
 #include "katana/net/reactor/task_scope.hpp"
+#include "katana/observe/trace/tracer.hpp"
 #include "katana/stores/jobs/database/database_lock.hpp"
 
 namespace katana::app {
@@ -30,7 +31,8 @@ Result<void> Program::start_jobs() {
                              .lock = lock,
                              .failures = failures_.get(),
                              .logger = log_->logger("jobs"),
-                             .seed = embedding_ ? std::optional(embedding_->seed) : std::nullopt});
+                             .seed = embedding_ ? std::optional(embedding_->seed) : std::nullopt,
+                             .tracer = services_->find<trace::Tracer>()});
   return started ? start_queues() : started;
 }
 
@@ -45,7 +47,8 @@ Result<void> Program::start_queues() {
        .logger = log_->logger("queue"),
        .seed = embedding_ ? std::optional(embedding_->seed) : std::nullopt,
        .drain_timeout = present->http.drain_timeout,
-       .drivers = embedding_ || options_.database.empty() ? nullptr : &options_.database});
+       .drivers = embedding_ || options_.database.empty() ? nullptr : &options_.database,
+       .tracer = services_->find<trace::Tracer>()});
 }
 
 namespace {

@@ -11,6 +11,7 @@
 #include "katana/data/config/units.hpp"
 #include "katana/net/reactor/spawn.hpp"
 #include "katana/net/reactor/timeout.hpp"
+#include "katana/stores/jobs/job_span.hpp"
 
 namespace katana::jobs {
 namespace {
@@ -156,9 +157,21 @@ Task<void> JobRunner::run(Attempt attempt) {
   }
 }
 
+void JobRunner::add_attributes(trace::SpanRecord& record, const JobRun& run) const noexcept {
+  record.add("katana.job.name", job_.name);
+  record.add("katana.job.attempt", run.attempt);
+}
+
 Task<Result<void>> JobRunner::run_once(JobRun run) {
-  Result<void> ran = co_await net::with_timeout(job_.run(run), job_.options.timeout);
-  co_return ran;
+  JobSpan span(options_.tracer, place_);
+  try {
+    Result<void> ran = co_await net::with_timeout(job_.run(run), job_.options.timeout);
+    span.end(ran, [&](trace::SpanRecord& record) { add_attributes(record, run); });
+    co_return ran;
+  } catch (...) {
+    span.fail("exception", [&](trace::SpanRecord& record) { add_attributes(record, run); });
+    throw;
+  }
 }
 
 Task<Result<void>> JobRunner::run_leased(JobRun run, JobClaim claim, Instant asked) {

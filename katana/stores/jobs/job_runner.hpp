@@ -27,6 +27,11 @@
 #include "katana/stores/jobs/lock.hpp"
 #include "katana/stores/jobs/wall_time.hpp"
 
+namespace katana::trace {
+class SpanRecord;
+class Tracer;
+}  // namespace katana::trace
+
 namespace katana::jobs {
 
 // What the runner needs of the program, and what it may use.
@@ -34,6 +39,7 @@ struct JobRunnerOptions {
   JobLock* lock = nullptr;              // for JobOptions::one_instance, which needs one
   FailureObserver* failures = nullptr;  // null: the reactor's
   std::uint64_t seed = 1;               // of the jitter, and of retries' delays
+  trace::Tracer* tracer = nullptr;      // null: runs have no spans
 };
 
 class JobRunner final : private net::TimerEntry {
@@ -70,6 +76,7 @@ class JobRunner final : private net::TimerEntry {
   Task<void> run(Attempt attempt);
   Task<Result<Outcome>> try_once(Attempt attempt);
   Task<Result<void>> run_once(JobRun run);
+  void add_attributes(trace::SpanRecord& record, const JobRun& run) const noexcept;
   // While the claim, of `asked`, is renewed.
   Task<Result<void>> run_leased(JobRun run, JobClaim claim, Instant asked);
   // Ends when it is lost, with an Error.

@@ -196,9 +196,13 @@ MetricsView TestApplication::metrics() {
 }
 
 SpanCapture& TestApplication::spans() {
-  if (spans_ == nullptr) spans_ = std::make_unique<SpanCapture>();
-  if (auto* const tracer = services().find<trace::Tracer>()) spans_->take_from(*tracer);
+  if (!has_ended_) take_spans(services());
   return *spans_;
+}
+
+void TestApplication::take_spans(const registry::Services& services) {
+  if (spans_ == nullptr) spans_ = std::make_unique<SpanCapture>();
+  if (auto* const tracer = services.find<trace::Tracer>()) spans_->take_from(*tracer);
 }
 
 bool TestApplication::run_until_done(Message& start, const std::function<bool()>& done) {
@@ -217,6 +221,8 @@ server::ServerReport TestApplication::stop() {
   KATANA_CHECK(turned.stopped());
   server::ServerReport report = program_.serve();
   end("the program has ended");
+  take_spans(program_.services());
+  has_ended_ = true;
   loop().within([this] { program_.stop(); });
   return report;
 }

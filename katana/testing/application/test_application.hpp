@@ -153,7 +153,7 @@ class TestApplication : public TestServer {
   // What the program has logged, measured and reported as failed so far.
   LogCapture& log() noexcept { return log_; }
   MetricsView metrics();
-  // The spans that have ended, of a program that has app::telemetry(); see
+  // The spans that have ended, of a program that has app::telemetry(), also after stop(); see
   // katana/testing_telemetry.hpp.
   SpanCapture& spans();
   const std::vector<CapturedFailure>& failures() const noexcept { return failures_; }
@@ -185,6 +185,7 @@ class TestApplication : public TestServer {
                   TestApplicationOptions options);
 
   Result<std::unique_ptr<TestTarget>> start_program(TestLoop& loop);
+  void take_spans(const registry::Services& services);
   Result<database::Database> open_database(const app::DatabaseDrivers& drivers,
                                            const app::DatabaseSettings& settings,
                                            std::vector<database::Migration> migrations);
@@ -229,6 +230,7 @@ class TestApplication : public TestServer {
   std::unique_ptr<app::ApplicationCore> owned_;  // null: borrowed
   app::ApplicationCore& program_;
   bool is_running_ = false;
+  bool has_ended_ = false;  // by stop()
 };
 
 }  // namespace katana::testing

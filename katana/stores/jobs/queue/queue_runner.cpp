@@ -11,6 +11,7 @@
 #include "katana/net/reactor/sleep.hpp"
 #include "katana/net/reactor/spawn.hpp"
 #include "katana/net/reactor/timeout.hpp"
+#include "katana/stores/jobs/job_span.hpp"
 
 namespace katana::queue {
 namespace {
@@ -319,9 +320,25 @@ Task<void> QueueRunner::attempt(ClaimedJob job, Instant lease_until) {
   instruments_.attempts[static_cast<std::size_t>(how)].add();
 }
 
+void QueueRunner::add_attributes(trace::SpanRecord& record,
+                                 const Delivery& delivery) const noexcept {
+  record.add("katana.queue.name", handler_.queue);
+  record.add("katana.queue.job_id", delivery.id());
+  record.add("katana.queue.attempt", delivery.attempt());
+  if (!delivery.request_id().empty()) record.add("katana.request_id", delivery.request_id());
+}
+
 Task<Result<void>> QueueRunner::call(Delivery& delivery) {
-  Task<Result<void>> called = handler_.handler(delivery);
-  co_return co_await net::with_timeout(std::move(called), handler_.options.timeout);
+  jobs::JobSpan span(options_.tracer, place_, trace::SpanKind::consumer);
+  try {
+    Task<Result<void>> called = handler_.handler(delivery);
+    Result<void> done = co_await net::with_timeout(std::move(called), handler_.options.timeout);
+    span.end(done, [&](trace::SpanRecord& record) { add_attributes(record, delivery); });
+    co_return done;
+  } catch (...) {
+    span.fail("exception", [&](trace::SpanRecord& record) { add_attributes(record, delivery); });
+    throw;
+  }
 }
 
 Task<Result<void>> QueueRunner::until_stopped(Delivery& delivery) {

@@ -31,6 +31,11 @@
 #include "katana/stores/jobs/queue/queue_handler.hpp"
 #include "katana/stores/jobs/queue/queue_instruments.hpp"
 
+namespace katana::trace {
+class SpanRecord;
+class Tracer;
+}  // namespace katana::trace
+
 namespace katana::queue {
 
 // What a Worker gives each of its runners.
@@ -38,6 +43,7 @@ struct QueueRunnerOptions {
   FailureObserver* failures = nullptr;  // null: the reactor's
   std::uint64_t seed = 1;               // of jitter
   std::string worker;                   // a name that no other worker has or had
+  trace::Tracer* tracer = nullptr;      // null: attempts have no spans
 };
 
 class QueueRunner final : private net::TimerEntry {
@@ -78,6 +84,7 @@ class QueueRunner final : private net::TimerEntry {
 
   Task<void> attempt(ClaimedJob job, Instant lease_until);
   Task<Result<void>> call(Delivery& delivery);
+  void add_attributes(trace::SpanRecord& record, const Delivery& delivery) const noexcept;
   Task<Result<void>> until_stopped(Delivery& delivery);
   Task<Ended> conclude(Delivery& delivery, Attempt ended);
   Task<database::Result<bool>> note_end(Delivery& delivery, Ended how, std::string cause);

@@ -48,7 +48,10 @@ Result<void> Worker::start(net::Reactor& reactor, const WorkerPlace& place) {
     const std::uint64_t seed = place.seed ? *place.seed : draw();
     runners_.push_back(std::make_unique<QueueRunner>(
         reactor, queue_, *handler, *std::move(instruments),
-        QueueRunnerOptions{.failures = place.failures, .seed = seed, .worker = worker}));
+        QueueRunnerOptions{.failures = place.failures,
+                           .seed = seed,
+                           .worker = worker,
+                           .tracer = place.tracer}));
     runners_.back()->start();
   }
   return {};

@@ -37,6 +37,9 @@ class Registry;
 namespace katana::net {
 class Reactor;
 }
+namespace katana::trace {
+class Tracer;
+}
 
 namespace katana::queue {
 
@@ -48,6 +51,7 @@ struct WorkerPlace {
   FailureObserver* failures = nullptr;     // null: the reactor's
   std::optional<std::uint64_t> seed = {};  // of jitter; none: by chance
   std::optional<std::string> worker = {};  // none: a name by chance
+  trace::Tracer* tracer = nullptr;         // null: attempts have no spans
 };
 
 class Worker {
