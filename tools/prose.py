@@ -37,6 +37,9 @@ NO_PROSE = re.compile(r"docs/reference/(?:conformance|errors|flags|log-messages|
                       r"settings|where-things-go)\.md|LICENSE.*|.*/fuzz_seeds/.*|lab/results/.*")
 # Files that speak of the words: this one, and those with its rules.
 SPEAKS_OF_WORDS = {"tools/prose.py", "tools/prose_test.py", "tools/tidy_test.py", "HACKING.md"}
+# String literals that are raw, single characters, SQL, HTML or HTTP.
+NO_SENTENCES = re.compile(r"""R|'|"[^a-z"]*\b(?:SELECT|INSERT INTO|UPDATE|DELETE FROM|CREATE|LIMIT|VALUES)\b|"\s*<!doctype"""
+                          r"""|"HTTP/1|"[a-z]+ TEXT NOT NULL|"[a-z]+_us, """)
 MARKED = re.compile(r"!?\[([^\]]*)\](?:\([^)]*\)|\[[^\]]*\])?")
 CODE = re.compile(r"``.+?``|`[^`]*`", re.S)
 QUOTED = re.compile(r'"[^"\n]{0,200}"|“[^”]*”')
@@ -103,7 +106,7 @@ def blocks_of_cpp(text, kinds):
         if match["comment"]:
             for first, body in columns_of(match[0], match.start() - text.rfind("\n", 0, match.start()) - 1, line):
                 yield from paragraphs(re.sub(r"(?m)^[ \t]*(?://+|\*)|/\*+|\*/", "", body), first)
-        elif not match[0].startswith(("R", "'")) and len(re.findall(r"[A-Za-z]{2,}", match[0])) > 3:
+        elif not NO_SENTENCES.match(match[0]) and len(re.findall(r"[A-Za-z]{2,}", match[0])) > 3:
             body = re.sub(r'"\s*\n\s*"', "\n", match[0])
             yield line, re.sub(r'"[ \t]*"', "", body).strip('"').replace(r"\n", " ").replace(r'\"', "'")
 

@@ -39,6 +39,12 @@ class SentencesTest(unittest.TestCase):
         self.assertEqual(texts("katana/a_test.cpp", literal), [])
         self.assertEqual(texts("lab/a.cpp", 'f("// one text of words");'), [])
 
+    def test_statements_and_markup_are_no_sentences(self):
+        for literal in ("SELECT a FROM b WHERE c = d", "INSERT INTO items of all kinds", "<!doctype html> of all kinds"):
+            self.assertEqual(texts("katana/a.cpp", f'f("{literal}");'), [])
+        self.assertEqual(texts("katana/a.cpp", 'f("SELECT is a word of SQL");'), [])
+        self.assertEqual(texts("katana/a.cpp", 'f("the word SELECT of SQL");'), ["the word SELECT of SQL"])
+
     def test_comments_and_docstrings_of_python(self):
         self.assertEqual(texts("a.py", '#!/usr/bin/python3\n"""One two."""\nA = "# no"  # three\n# four\n# five\n'),
                          ["three", "four five", "One two."])

@@ -132,9 +132,10 @@ void describe_limits(CLI::App& app, Flags& flags) {
                  "most memory for the queue of a client")
       ->check(CLI::Range(chat::queue_bytes_min, std::size_t{1} << 30))
       ->capture_default_str();
-  app.add_option("--held-mib", flags.held_mib,
-                 "most memory for all queues of a reactor, in MiB; from 7/8 on the longest queues "
-                 "are dropped; 0: 16 KiB for each connection, at least 64 MiB")
+  app.add_option(
+         "--held-mib", flags.held_mib,
+         "most memory for all queues of a reactor, in MiB; 0: 16 KiB a connection, at least "
+         "64; from 7/8 on the longest queues are dropped")
       ->check(CLI::Range(0u, 1u << 20))
       ->capture_default_str();
   app.add_option("--connections-max", flags.connections_max, "most open connections")

@@ -38,7 +38,7 @@ void Data::add_to(openapi::Routes& routes, const std::string& base) {
   openapi::Operation add_words;
   add_words.id = "addData";
   add_words.summary = "Stores a JSON object";
-  add_words.description = "Of any shape. It is kept as it came, member for member.";
+  add_words.description = "A document of any shape. It is kept as it came, member for member.";
   add_words.tag = "data";
   add_words.problems = {406};
   add_words.replies = {openapi::json_reply<StoredDocument>(

@@ -34,7 +34,7 @@ struct StoredDocument {
   std::chrono::sys_seconds created_at;
 };
 KATANA_DESCRIBE(StoredDocument, (id, at_least(1)),
-                (bytes, at_least(2), help("Of the document as it is stored.")), created_at)
+                (bytes, at_least(2), help("Size of the stored document, in bytes.")), created_at)
 
 class Data {
  public:

@@ -80,7 +80,7 @@ const openapi::Tag users_tag{.name = "users",
 
 openapi::Document described() {
   openapi::Document document(
-      info("Users and documents. What is under /api/users is under /users, too: see "
+      info("Users and documents. The paths under /api/users are under /users, too: see "
            "/openapi-root.json."));
   document.tag(users_tag)
       .tag({.name = "data", .description = "JSON documents of any shape, kept as they came."})

@@ -36,7 +36,7 @@ struct NewUser {
   std::string name;
   std::string email;
 };
-KATANA_DESCRIBE(NewUser, (name, length(1, 80), help("What the user is called.")),
+KATANA_DESCRIBE(NewUser, (name, length(1, 80), help("The name of the user.")),
                 (email, format::email, length(3, 254),
                  help("One e-mail address; two users never share one, whatever its case.")))
 

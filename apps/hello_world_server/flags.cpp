@@ -37,9 +37,8 @@ void describe(CLI::App& app, Flags& flags) {
       [](std::string& text) { return text.empty() ? std::string("must not be empty") : ""; }, "");
   app.add_option("--address", flags.address, "numeric address to listen on")->capture_default_str();
   app.add_option("--host", flags.hosts,
-                 "accept this Host for /metrics and the details of /health and /ready from every "
-                 "client; without --host only clients of this machine see them, if the server "
-                 "listens on a loopback address")
+                 "show /metrics and the details of /health and /ready to every client that sends "
+                 "this Host (default: to clients of this machine, on a loopback address)")
       ->allow_extra_args(false);
   app.add_option("--port", flags.port, "port to listen on; 0 lets the kernel choose")
       ->envname("HELLO_PORT")

@@ -94,8 +94,8 @@ Result<void> ApplicationJobs::start_one(Entry& entry, const ApplicationJobsPlace
   const jobs::Job& job = entry.job;
   if (job.options.one_instance && place.lock == nullptr) {
     return fail(Code::invalid_argument,
-                fmt::format("job '{}' runs in one instance only, which needs a lock that all "
-                            "instances share: give the program a database "
+                fmt::format("job '{}' runs in one instance only and needs a lock that all "
+                            "instances share. Give the program a database "
                             "(ApplicationOptions::database), set redis.url, or register a "
                             "jobs::JobLock",
                             job.name));

@@ -65,9 +65,9 @@ void judge_trust(const HttpSettings& http, Found& found) {
   }
   if (http.trusted_proxies.empty() && has_public_names(http) && !http.tls.given()) {
     found.push_back({"http.trusted_proxies", "empty",
-                     "http.hosts has names that clients use, and nothing is served by TLS: the "
-                     "proxy in front is taken for every client, by limits, the login throttle and "
-                     "the log, and https is not known",
+                     "http.hosts has names that clients use, and nothing is served by TLS. "
+                     "Limits, the login throttle and the log take the proxy for the client, and "
+                     "https is not known",
                      "name the proxy's address, and in http.forwarded the header that it writes"});
   }
 }
@@ -94,8 +94,8 @@ void judge_https(const ApplicationSettings& settings, Found& found) {
   if (!is_exposed(http) && !has_public_names(http) && !counts_on_proxy(http)) return;
   if (!http.trusted_proxies.empty() && has_part(http, ForwardedPart::proto)) return;
   found.push_back({"sessions.secure", "true",
-                   "nothing here has TLS, and no proxy says that a client has come by https: a "
-                   "client that has not gets a cookie which it never sends, and no redirect",
+                   "nothing here has TLS, and no proxy says whether a client uses https. A client "
+                   "without it gets a cookie that it never sends, and no redirect",
                    "set http.tls.certificates; behind a proxy with TLS http.trusted_proxies, "
                    "http.forwarded, and proto in http.forwarded_parts"});
 }
@@ -117,8 +117,8 @@ void note_clients(const HttpSettings& http, Found& found) {
                                   clients.handshakes_max != 0 || clients.received_bytes_per_s != 0;
   if (!limits_connections || http.trusted_proxies.empty() || takes_proxy_headers(http)) return;
   found.push_back({"http.clients", "limits of connections",
-                   "connections of trusted_proxies are exempt, and their clients have none of "
-                   "their own",
+                   "connections of trusted_proxies are exempt, and their clients have no "
+                   "connections here",
                    "limit connections in the proxy; here set http.clients.requests_max and "
                    "http.rate_limit, which count by client"});
 }

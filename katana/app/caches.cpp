@@ -143,7 +143,7 @@ Result<void> Caches::add(const std::string& name, Read read) {
     const std::scoped_lock lock(mutex_);
     if (!names_.insert(name).second) {
       return fail(Code::already_exists,
-                  fmt::format("there is a cache '{}' already: give each a name of its own", name));
+                  fmt::format("there is a cache '{}' already: give each cache another name", name));
     }
   }
   return add_figure_rows(metrics_, cache_rows, {.name = "cache", .value = name}, std::move(read));

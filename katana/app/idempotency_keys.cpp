@@ -54,7 +54,7 @@ Result<void> add_memory_metrics(metrics::Registry& registry,
       registry.gauges({.name = "katana_idempotency_keys", .help = "Idempotency keys in memory."});
   if (!keys) return std::unexpected(keys.error());
   auto bytes = registry.gauges({.name = "katana_idempotency_bytes",
-                                .help = "What they and their replies take, about.",
+                                .help = "Approximate memory of the keys and their replies.",
                                 .unit = "bytes"});
   if (!bytes) return std::unexpected(bytes.error());
   registry.before_scrape([memory = std::move(memory), all = keys->with(), size = bytes->with()] {

@@ -121,7 +121,8 @@ void judge_process(const ProcessSettings& process, Findings& findings) {
                  "name a user of its own (useradd --system), or start it as that user");
   }
   if (process.user == "root" || process.user == "0") {
-    findings.add("process.user", process.user, "that is root", "name a user of its own");
+    findings.add("process.user", process.user, "that is root",
+                 "name a user that only this program has");
   }
   const auto digit = [&](std::size_t from_end) {
     return process.umask.size() > from_end

@@ -189,7 +189,7 @@ Result<void> Program::start_http() {
 Result<void> Program::tell_phases() {
   auto family = observability_->registry().gauges(
       {.name = "katana_startup_seconds",
-       .help = "What each part of the start took; parts that do not need one another overlap.",
+       .help = "Duration of each part of the start; parts that do not need one another overlap.",
        .labels = {"part"},
        .unit = "seconds"});
   if (!family) return std::unexpected(family.error());

@@ -212,8 +212,9 @@ Result<void> Security::add_metrics(metrics::Registry& registry) const {
   if (memory_ == nullptr) return {};
   auto kept = registry.gauges({.name = "katana_sessions", .help = "Sessions in memory."});
   if (!kept) return std::unexpected(kept.error());
-  auto bytes = registry.gauges(
-      {.name = "katana_sessions_bytes", .help = "What they take, about.", .unit = "bytes"});
+  auto bytes = registry.gauges({.name = "katana_sessions_bytes",
+                                .help = "Approximate memory of the sessions.",
+                                .unit = "bytes"});
   if (!bytes) return std::unexpected(bytes.error());
   auto forgotten = registry.observed_counters(
       {.name = "katana_sessions_forgotten",

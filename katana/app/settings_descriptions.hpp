@@ -32,8 +32,8 @@ inline constexpr auto age = rules::range(Duration{}, seconds(7 * 24 * 3600));
 inline constexpr auto trusted_proxies =
     rules::help("networks of proxies, as 10.0.0.0/8 or unix, whose word of the client is believed");
 inline constexpr auto forwarded = rules::help(
-    "the header in which all of them say who the client is: forwarded (RFC 7239), x_forwarded "
-    "(X-Forwarded-For, -Proto, -Host), or none of them; the other is the client's own");
+    "the header in which all of them name the client: forwarded (RFC 7239), x_forwarded "
+    "(X-Forwarded-For, -Proto, -Host), or none; the other one is not trusted");
 inline constexpr auto parts = rules::help(
     "what of it they overwrite in every request, and is believed: for, proto, host; the rest is "
     "the "
@@ -204,9 +204,9 @@ KATANA_DESCRIBE(DatabaseSettings,
                 (wait_max, range(milliseconds(1), seconds(3600)),
                  help("how long a call may wait in a queue before it is refused")),
                 (start_wait, range(seconds(0), seconds(315360000)),
-                 help("how long the program waits, and answers 503, for a database that is not "
-                      "there when it starts; none: for ever under systemd or Kubernetes, else 5s; "
-                      "0s: it does not start")),
+                 help("how long the program waits at its start for a database that is down, and "
+                      "answers 503; none: for ever under systemd or Kubernetes, else 5s; 0s: it "
+                      "ends")),
                 (cache, help("SQLite: page cache of each connection")),
                 (group_max, range(1, 100'000), help("writes that one commit may include")),
                 (connections_max, range(1, 1000),
@@ -219,13 +219,12 @@ KATANA_DESCRIBE(DatabaseSettings,
 KATANA_DESCRIBE(
     ProcessSettings,
     (user, length(0, 64),
-     help("user that the program becomes, by name or number, when root starts it: before it opens "
-          "a file, and once its ports are bound for good; empty: no change")),
+     help("name or number of the user that the program becomes when root starts it, before it "
+          "opens a file; empty: no change")),
     (group, length(0, 64), help("its group; empty: the user's own, and all others of the user")),
     (sandbox,
-     help(
-         "on: only files and system calls that this configuration needs (Landlock, seccomp); "
-         "report: say what that is, and let the kernel's audit log say which calls are not in it")),
+     help("on: only files and system calls that this configuration needs (Landlock, seccomp); "
+          "report: log that list, and let the kernel's audit log name other calls")),
     (sandbox_read, length(0, 256), each(length(1, 4000)),
      help("more files and folders that the sandbox lets the program read")),
     (sandbox_write, length(0, 256), each(length(1, 4000)),

@@ -181,15 +181,16 @@ KATANA_DESCRIBE(
     (dead_kept, range(Duration{}, seconds(std::int64_t{3660} * 24 * 3600)),
      help("how long dead letters do")))
 
-KATANA_DESCRIBE(
-    QueueSettings,
-    (make_table, help("make the table katana_queue_jobs when it is first needed; false: the "
+KATANA_DESCRIBE(QueueSettings,
+                (make_table,
+                 help("make the table katana_queue_jobs when it is first needed; false: the "
                       "program's migrations have it")),
-    (notify, help("PostgreSQL: queue with NOTIFY, and LISTEN on a connection of its own; false: "
-                  "workers find jobs by their polls")),
-    (payload_max, range(config::ByteCount{1}, config::mebibytes(16)),
-     help("bytes of a job, which is JSON")),
-    (handlers, help("queues that the program handles, by name")))
+                (notify,
+                 help("PostgreSQL: queue with NOTIFY, and LISTEN on one more connection; false: "
+                      "workers find jobs by their polls")),
+                (payload_max, range(config::ByteCount{1}, config::mebibytes(16)),
+                 help("bytes of a job, which is JSON")),
+                (handlers, help("queues that the program handles, by name")))
 
 KATANA_DESCRIBE(DocsSettings,
                 (enabled, help("a page to read and try out what is served: in development, "

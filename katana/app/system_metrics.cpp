@@ -74,7 +74,7 @@ const std::array log_counters{
     LogRow{"katana_log_records_dropped", "Records for which there was no room.",
            [](const log::Counts& of) { return double(of.dropped); }},
     LogRow{"katana_log_warnings_dropped",
-           "Dropped warnings and errors, which have a reserve of their own.",
+           "Dropped warnings and errors. A part of the queue is reserved for them.",
            [](const log::Counts& of) { return double(of.dropped_warnings); }},
     LogRow{"katana_log_records_lost", "Records that an output could not take: it failed.",
            [](const log::Counts& of) { return double(of.lost); }},

@@ -175,8 +175,8 @@ void add_unmatched(const Target& target, const Matching& matching, Report& repor
          .rule = "not_found",
          .dialect = {},
          .message = fmt::format(
-             "a statement of {} characters with {} parameters for {}{}{} is in the objects and "
-             "not in the sources: build again, or write it as a literal at its call",
+             "the objects have a statement of {} characters with {} parameters for {}{}{}, and the "
+             "sources do not: build again, or write it as a literal at its call",
              record->length ? std::to_string(*record->length) : "unknown many",
              record->parameters.size(), record->call, record->row_type.empty() ? "" : " of ",
              record->row_type)});

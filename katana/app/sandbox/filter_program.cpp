@@ -110,7 +110,7 @@ Result<void> FilterProgram::install() {
   if (result == 0) return {};
   if (result > 0) {
     return fail(Code::unsupported,
-                fmt::format("filter system calls: thread {} has a filter of its own", result));
+                fmt::format("filter system calls: thread {} already has a filter", result));
   }
   return fail(Code::unsupported,
               fmt::format("filter system calls (seccomp, Linux 4.17): {}", reason()));

@@ -52,7 +52,7 @@ class Planner {
       const auto [at, added] = indices_.emplace(entries_[each].type, each);
       if (added) continue;
       problems_.push_back(fmt::format(
-          "'{}' is registered twice: {} and {}. Remove one, or give it a type of its own",
+          "'{}' is registered twice: {} and {}. Remove one, or give it another type",
           entries_[each].type->name, place_of(entries_[at->second]), place_of(entries_[each])));
     }
   }

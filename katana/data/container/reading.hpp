@@ -638,9 +638,10 @@ std::optional<Kind> kind_among(Node& node, Kinds wanted) {
 
 template <class P, class Node, class T>
 Outcome read_any_of(Node& node, T& value, const Place& place, Reading& reading) {
-  static_assert(can_be_chosen<T>(),
-                "a katana::AnyOf has at most one alternative of integers, one of other numbers, of "
-                "lists and of dictionaries, and octets, which are text in JSON, or text");
+  static_assert(
+      can_be_chosen<T>(),
+      "a katana::AnyOf has at most one alternative of each kind: integers, other numbers, "
+      "lists, dictionaries, and either text or bytes (which are text in JSON)");
   const std::optional<Kind> kind = kind_among(node, kinds<T>());
   const Kinds wanted = kind ? kinds_of(*kind) : Kinds{0};
   if ((kinds<T>() & wanted) == 0) return refuse(node, choice_words<T>(), place, reading);

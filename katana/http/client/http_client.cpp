@@ -65,8 +65,8 @@ ReactorPool& pool_here(const std::shared_ptr<const Shared>& shared) {
   net::Reactor* const reactor = net::Reactor::current();
   if (reactor == nullptr) {
     throw_misuse("an HttpClient was called on a thread without a reactor",
-                 "call it in a coroutine that a reactor runs, such as a handler, not in a job on a "
-                 "thread pool; return from the job first");
+                 "call it in a coroutine that a reactor runs, such as a handler. A job on a thread "
+                 "pool returns first");
   }
   ReactorPool& pool = ReactorPool::of(*reactor, shared);
   ++pool.context().counters().calls;

@@ -37,9 +37,8 @@ const char* mistake_in(const SetCookie& cookie) noexcept {
     return "its name is no token; use letters, digits, '-' and '_'";
   }
   if (!is_cookie_text(cookie.value)) {
-    return "its value has a space, a quote, a comma, a semicolon, a backslash or what is not "
-           "ASCII; "
-           "encode it, as base64 or with percent signs";
+    return "its value has a space, a quote, a comma, a semicolon, a backslash or a character that "
+           "is not ASCII. Encode it, as base64 or with percent signs";
   }
   if (cookie.name.size() + cookie.value.size() > pair_bytes_max) {
     return "name and value have more than 4096 bytes together; keep the data on the server";

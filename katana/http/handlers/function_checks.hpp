@@ -111,7 +111,7 @@ template <Misuse found, class F>
 consteval bool is_sound() {
   static_assert(found != Misuse::no_function,
                 "this is no function with parameters of known types: give a function, or an object "
-                "with one operator(), and the parameters of a lambda their types instead of auto");
+                "with one operator(). A lambda names the types of its parameters, without auto");
   static_assert(
       found != Misuse::unknown_parameter,
       "a handler takes RequestView, Request, Path<T>, Query<T> of a described struct, "

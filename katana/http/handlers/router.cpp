@@ -35,8 +35,8 @@ std::optional<Error> untaken(const RouteTable& table, std::uint32_t index, std::
   return Error(
       Code::invalid_argument,
       fmt::format("route '{}': its handler takes {} Path parameters, its pattern names "
-                  "{}, so that {} is not taken: take a Path<> for each, in their order, or "
-                  "begin the name of what is to be left out with '_', as in {{_{}}}",
+                  "{}: {} is not taken. Take a Path<> for each, in their order, or begin the name "
+                  "of the one to leave out with '_', as in {{_{}}}",
                   route, taken, names.size(), left, left.substr(1, left.find('}') - 1)));
 }
 
@@ -80,7 +80,7 @@ class NeedsCheck {
       if (need.kind == detail::Need::Kind::context) {
         if (std::ranges::find(provided_, need.type) != provided_.end()) continue;
         report(
-            fmt::format("{} takes FromContext<{}>, which no middleware in front of it provides: "
+            fmt::format("{} takes FromContext<{}>, which no middleware in front of it provides. "
                         "use() a function that returns one, before the route is added, and in an "
                         "earlier or the same phase",
                         who, need.type->name));
@@ -140,10 +140,10 @@ const Middleware* find_passed_by(const MiddlewareList& ordered) noexcept {
 
 std::string passed_by(const std::string& route, const Middleware& middleware) {
   return fmt::format(
-      "route '{}': a middleware of it ({}) may refuse a request, and stands behind middleware that "
-      "answers from another request's reply (a response cache, idempotency keys): a repeated reply "
-      "would pass it by. use() it in front of that, or, if it only limits what the handler has to "
-      "do, set Middleware::limits_work",
+      "route '{}': a middleware of it ({}) may refuse a request, and stands behind a response "
+      "cache "
+      "or idempotency keys. A reply that these repeat would pass it by. use() it in front of them. "
+      "If it only limits the work of the handler, set Middleware::limits_work",
       route, middleware.function != nullptr ? "a function" : "with `before` or `admit`");
 }
 
@@ -222,7 +222,7 @@ void Group::add(std::optional<http::Method> method, std::string_view pattern,
   if (denies_by_default_ && std::ranges::none_of(security(), &SecurityDocumentation::decides)) {
     parts_->mistakes.emplace_back(
         Code::invalid_argument,
-        fmt::format("route '{}': its group denies by default, and no policy says who may use it: "
+        fmt::format("route '{}': its group denies by default, and no policy allows anyone. "
                     "use(auth::require(…)) before the route is added, or add it by anonymous()",
                     mark.name));
   }

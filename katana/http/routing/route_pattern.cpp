@@ -156,7 +156,7 @@ class PatternReader {
     }
     for (const auto& [other, segment] : names_) {
       if (other != name) continue;
-      return refuse("segment {} \"{}\" has the name of segment {}; give it one of its own",
+      return refuse("segment {} \"{}\" has the name of segment {}; give it another name",
                     segment_count_, text, segment);
     }
     if (names_.size() == route_parameters_max) {

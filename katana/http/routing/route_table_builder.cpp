@@ -289,7 +289,7 @@ class RouteTable::Assembler {
 Result<std::uint32_t> RouteTableBuilder::add(Method method, std::string_view pattern) {
   if (method == Method::extension) {
     return fail(Code::invalid_argument,
-                fmt::format("route \"{}\": only the {} registered methods have routes of their own;"
+                fmt::format("route \"{}\": only the {} registered methods have routes;"
                             " add the pattern for any method and read the method in the handler",
                             pattern, RouteTable::any_method));
   }

@@ -180,12 +180,11 @@ Result<Identity> load_identity(const Certificate& files, std::vector<std::string
   identity.key = *std::move(key);
   if (X509_check_private_key(identity.certificate.get(), identity.key.get()) != 1) {
     ERR_clear_error();
-    return fail(
-        Code::invalid_argument,
-        fmt::format("private key '{}' is not that of the certificate '{}': the server's own "
-                    "certificate comes first in the file, and the key is the one that its "
-                    "signing request was made with",
-                    key_source, identity.source));
+    return fail(Code::invalid_argument,
+                fmt::format("private key '{}' is not that of the certificate '{}'. The server's "
+                            "certificate comes first in the file. Its key is the one that made the "
+                            "signing request",
+                            key_source, identity.source));
   }
   identity.names = names_of(identity.certificate.get());
   note_validity(identity, notes);

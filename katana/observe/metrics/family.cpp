@@ -107,7 +107,7 @@ Result<std::uint32_t> FamilyState::resolve(std::span<const std::string_view> val
     if (values[index].size() > label_bytes_max) {
       return fail(Code::invalid_argument,
                   fmt::format("metric '{}': the value of label '{}' has {} bytes, and {} are the "
-                              "most: label by a class or a pattern, not by what a peer sent",
+                              "most: label by a class or a pattern, not by what a client sent",
                               description_.name, description_.labels[index], values[index].size(),
                               label_bytes_max));
     }

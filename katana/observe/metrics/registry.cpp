@@ -104,8 +104,8 @@ bool same(const detail::FamilyState& family, Kind kind, const Description& descr
 Registry::Registry(const RegistryOptions& options) : options_(options) {
   auto made = add(Kind::counter,
                   {.name = "katana_metrics_overflowed",
-                   .help = "Resolutions of series that were given the overflow series of a metric, "
-                           "because it has as many series as it may or a label value was too long.",
+                   .help = "Resolutions of series that got the overflow series of a metric: the "
+                           "metric had its most series, or a label value was too long.",
                    .labels = {"metric"},
                    .unit = {},
                    .series_max = SIZE_MAX},

@@ -46,7 +46,7 @@ std::string ClientText::server_of(const model::Operation& operation) const {
 void ClientText::add_response(const OperationPlan& plan, const std::string& name) {
   const auto out = std::back_inserter(responses_);
   fmt::format_to(out,
-                 "// What {0} {1} replied.\nclass {2} {{\n public:\n"
+                 "// The reply to {0} {1}.\nclass {2} {{\n public:\n"
                  "  // Reads it: an Error for a status, a type or content that is not described.\n"
                  "  static katana::Result<{2}> from(katana::client::Response response);\n\n"
                  "  unsigned status() const noexcept {{ return response_.status(); }}\n"

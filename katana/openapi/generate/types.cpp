@@ -482,8 +482,8 @@ void Types::check_collected(Bytes pointer, const Collected& from) {
   for (const auto& [first, last] : from.replaced) {
     if (is_same(first, last)) continue;
     warn(last,
-         "a property that several parts of 'allOf' describe is of the type of the last one: "
-         "what the others say of it is not checked by its type");
+         "a property that several parts of 'allOf' describe has the type of the last one. The "
+         "type does not check the rules of the others");
   }
   if (!from.nameless.empty()) {
     warn(from.nameless,

@@ -87,7 +87,7 @@ KATANA_DESCRIBE(
     (loads_waiting_max, range(0, 10'000'000),
      help("that wait for a place; more are refused (503)")),
     (load_timeout, range(milliseconds(1), seconds(3600)), help("of one load")),
-    (shards, range(0, 1024), help("parts with a lock of their own; 0: by size")), second_level)
+    (shards, range(0, 1024), help("parts, each with a lock; 0: by size")), second_level)
 
 // An Error names the option.
 Result<void> check(const Options& options);

@@ -77,9 +77,9 @@ void append_element(std::string& out, const T& element) {
     append_composite(out, element);
   } else {
     static_assert(no_element<T>,
-                  "this type is no element of an array or a composite: give numbers, bool, text, "
-                  "enumerations, types with a katana::TextForm, described structs, std::optional "
-                  "or std::vector of these");
+                  "this type is no element of an array or a composite. Give numbers, bool, text, "
+                  "enumerations, types with a katana::TextForm or described structs, or "
+                  "std::optional or std::vector of these");
   }
 }
 

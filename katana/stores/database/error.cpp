@@ -86,9 +86,8 @@ Error Error::unusable(const std::string& why) {
 Error Error::not_committed(const std::optional<Error>& cause) {
   constexpr const char* what = "the transaction was rolled back, and not committed";
   constexpr const char* remedy =
-      "a statement of it had failed: return that error from the body, so that it is rolled back, "
-      "or "
-      "put the statement into a savepoint of its own to go on without it";
+      "a statement of it had failed. Return that error from the body to roll back, or put the "
+      "statement into a savepoint to go on without it";
   return {katana::Error(Code::internal,
                         cause ? fmt::format("{}; it was: {}", remedy, cause->describe()) : remedy)
               .within(what),

@@ -164,9 +164,9 @@ constexpr Value value_of(const T& given, [[maybe_unused]] Text*& texts) {
     return Value::of_text((texts++)->bytes());
   } else {
     static_assert(no_parameter<T>,
-                  "this type is no SQL parameter: give a number that fits into 64 bits signed, "
-                  "text, a blob (std::span<const std::byte>), a type with a katana::TextForm, a "
-                  "std::optional of these, nullptr, or a described struct of these");
+                  "this type is no SQL parameter. Give a number that fits into 64 bits signed, "
+                  "text, a blob (std::span<const std::byte>) or a type with a katana::TextForm. A "
+                  "std::optional or a described struct of these, and nullptr, are possible, too");
     return {};
   }
 }

@@ -51,7 +51,7 @@ Result<JobInstruments> JobInstruments::make(metrics::Registry& registry, const s
                                         .labels = {"job"}});
   if (!running) return std::unexpected(running.error());
   const auto duration = registry.gauges({.name = "katana_job_last_duration_seconds",
-                                         .help = "What the last run of a job took.",
+                                         .help = "Duration of the last run of a job.",
                                          .labels = {"job"},
                                          .unit = "seconds"});
   if (!duration) return std::unexpected(duration.error());

@@ -67,7 +67,7 @@ Error Error::of_server(std::string_view line, std::string_view command) {
   std::string_view what = passes ? "Redis cannot serve at present" : "Redis refused the command";
   if (prefix == "MOVED" || prefix == "ASK" || prefix == "CROSSSLOT") {
     what =
-        "the server is one of a Redis cluster, which this client does not follow: name a server "
+        "the server is one of a Redis cluster, which this client does not follow. Name a server "
         "that has all keys, or a proxy of the cluster";
   }
   Error error(passes ? Kind::unavailable : Kind::server, what, command, line);

@@ -42,7 +42,7 @@ inline constexpr std::array<Bytes, 5> stream_state_names = {"idle", "open", "rep
 // Names by StreamCause, for the diagram.
 inline constexpr std::array<Bytes, 6> stream_cause_names = {
     "head, content follows", "head, request complete", "request complete",
-    "reply complete",        "reset by the peer",      "reset by the server"};
+    "reply complete",        "reset by the client",    "reset by the server"};
 
 // Every allowed move.
 inline constexpr std::array<StreamTransition, 13> stream_transitions = {{

@@ -44,7 +44,7 @@ inline constexpr std::array<Bytes, 6> state_names = {"open",    "message", "answ
                                                      "refused", "closing", "closed"};
 // Names by Cause, for the diagram.
 inline constexpr std::array<Bytes, 6> cause_names = {
-    "part of a message", "message complete", "close frame of the peer",
+    "part of a message", "message complete", "close frame of the other side",
     "our close frame",   "refusal",          "end of input, or of time"};
 
 // Every allowed move.

@@ -297,7 +297,7 @@ TEST_F(SchemaChanges, an_answer_that_refuses_is_given_though_a_statement_had_fai
     EXPECT_EQ(kind_of(wrong), "failed transaction");
     EXPECT_THAT(wrong.error().describe(), HasSubstr("INSERT INTO users VALUES (2, 'b')"));
     EXPECT_THAT(wrong.error().describe(), HasSubstr("users.email"));
-    EXPECT_THAT(wrong.error().describe(), HasSubstr("return that error from the body"));
+    EXPECT_THAT(wrong.error().describe(), HasSubstr("Return that error from the body"));
   };
   run(body());
   EXPECT_EQ(ask("SELECT count(*) FROM users"), "0");

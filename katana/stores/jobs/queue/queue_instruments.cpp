@@ -108,7 +108,7 @@ Result<QueueInstruments> QueueInstruments::make(metrics::Registry& registry,
     return std::unexpected(added.error());
   }
   if (auto added = add_histogram(registry, queue, "katana_queue_run_seconds",
-                                 "What attempts at jobs of a queue took.", made.run);
+                                 "Duration of attempts at jobs of a queue.", made.run);
       !added) {
     return std::unexpected(added.error());
   }
